@@ -661,6 +661,20 @@ describe('filling arguments', () => {
     ).toEqual(callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }));
   });
 
+  it.each<[string, JsonObject, string]>([
+    ['a number', { type: 'integer' }, '4'],
+    ['a date', { type: 'string', format: 'date' }, '2026-12-24'],
+    ['a code', { type: 'string', pattern: '^[A-Z]-\\d+$' }, 'A-12'],
+  ])('asks for the second value where there is only %s', async (_name, argument, value) => {
+    const lookup = tool('lookup', '', schema({ first: argument, second: argument }));
+    const setting = { tools: [lookup] };
+    const second = { text: expect.stringContaining('Second') };
+    expect(await next([`lookup ${value}`], setting)).toMatchObject(second);
+    const asked = (await next(['lookup'], setting)) as Step & { type: 'reply' };
+    const answered = await next(['lookup', said(asked.text), value], setting);
+    expect(answered).toMatchObject(second);
+  });
+
   it('follows local references, and hands over what requires an object', async () => {
     const lookup = tool(
       'lookup',

@@ -58,11 +58,7 @@ export function readArguments(
   sources: readonly Source[],
   { language, now, work }: ReadingContext,
 ): ReadArguments {
-  const read = (text: string) => new SourceText(text, language, now);
-  const texts = {
-    each: sources.map((source) => ({ ...source, text: read(source.text) })),
-    together: read(sources.map(({ text }) => text).join('\n')),
-  };
+  const texts = textsOf(sources, language, now);
   const wanted = argumentsOf(tool);
   const found = new Map<Argument, Json>();
   for (const onlyNamed of [true, false]) {
@@ -83,6 +79,18 @@ export function readArguments(
     ),
     missing: wanted.find((argument) => argument.required && !found.has(argument)) ?? null,
   };
+}
+
+function textsOf(sources: readonly Source[], language: Language, now: Date): Texts {
+  const whole = { taken: new Set<number>(), now };
+  let start = 0;
+  const each = sources.map((source) => {
+    const text = new SourceText(source.text, language, whole, start);
+    start += text.text.length + 1;
+    return { ...source, text };
+  });
+  const joined = sources.map(({ text }) => text).join('\n');
+  return { each, together: new SourceText(joined, language, whole, 0) };
 }
 
 /** The answers to the argument's question, then each text, then all texts together. */

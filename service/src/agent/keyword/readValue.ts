@@ -56,8 +56,8 @@ export function readValue(reading: Reading): Json | undefined {
   }
 }
 
-function take<Value>(found: Found<Value> | undefined, { taken }: SourceText): Value | undefined {
-  if (found !== undefined && found.length > 0) taken.add(found.at);
+function take<Value>(found: Found<Value> | undefined, text: SourceText): Value | undefined {
+  if (found !== undefined && found.length > 0) text.take(found);
   return found?.value;
 }
 
@@ -141,7 +141,7 @@ function readNumber(reading: Reading): Found<number> | undefined {
   const { schema, required } = argument;
   const isInteger = typeOf(schema) === 'integer';
   const numbers = numbersIn(text.blanked, text.language, isInteger).filter(
-    ({ value, at }) => !text.taken.has(at) && fits(value, schema, isInteger),
+    (number) => !text.isTaken(number) && fits(number.value, schema, isInteger),
   );
   if (isAnswer) {
     const isOne = ONE.has(wordsOf(text.text).join(' ')) && fits(1, schema, isInteger);
@@ -231,8 +231,7 @@ function readString(reading: Reading): Found<string> | undefined {
   const pattern = textOf(schema, 'pattern');
   const found = (pattern === null ? null : matchesOf(pattern, reading)) ?? READERS[kind](reading);
   const fitting = found.find(
-    ({ value, at, length }) =>
-      hasFittingLength(value, schema) && (length === 0 || !text.taken.has(at)),
+    (each) => hasFittingLength(each.value, schema) && (each.length === 0 || !text.isTaken(each)),
   );
   const masked = maskedIn(kind, text);
   const isMaskFirst = masked !== undefined && !(fitting !== undefined && fitting.at < masked.at);
@@ -243,7 +242,7 @@ function readString(reading: Reading): Found<string> | undefined {
 function maskedIn(kind: Kind, text: SourceText): Found<string> | undefined {
   if (kind !== 'email' && kind !== 'phone') return undefined;
   const masked = text.find(kind === 'email' ? MASKED_EMAIL : MASKED_PHONE);
-  return masked.find(({ at }) => !text.taken.has(at));
+  return masked.find((each) => !text.isTaken(each));
 }
 
 const MAX_MATCHES = 50;
@@ -302,7 +301,7 @@ function wholeText({ text, argument }: Reading): readonly Found<string>[] {
 function codesIn({ argument, text, isAnswer, onlyNamed }: Reading): readonly Found<string>[] {
   const codes = text
     .find(CODE, text.blanked)
-    .filter(({ value, at }) => /\d/.test(value) && !text.taken.has(at));
+    .filter((code) => /\d/.test(code.value) && !text.isTaken(code));
   const named =
     codes.find(({ value }) => value.startsWith('#')) ?? text.nearName(codes, nameTerms(argument));
   const others = [

@@ -14,22 +14,40 @@ export const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?
 const MAX_MATCHES = 50;
 const NEARBY_CHARACTERS = 48;
 
-/** A text of the customer, and the positions of values that an argument has taken. */
+/** What all texts of a request share. */
+interface Whole {
+  /** Where the values begin that arguments have taken, counted in all texts together. */
+  readonly taken: Set<number>;
+  readonly now: Date;
+}
+
+/** A text of the customer. */
 export class SourceText {
   readonly text: string;
   readonly language: Language;
-  readonly taken = new Set<number>();
-  readonly #now: Date;
+  readonly #whole: Whole;
+  readonly #start: number;
   #dates: DatesAndTimes | undefined;
 
-  constructor(text: string, language: Language, now: Date) {
+  /** @param start where the text begins in the whole */
+  constructor(text: string, language: Language, whole: Whole, start: number) {
     this.text = text.normalize('NFC');
     this.language = language;
-    this.#now = now;
+    this.#whole = whole;
+    this.#start = start;
+  }
+
+  take({ at }: Found<unknown>): void {
+    this.#whole.taken.add(this.#start + at);
+  }
+
+  /** Whether an argument has taken this value, from this text or from all together. */
+  isTaken({ at }: Found<unknown>): boolean {
+    return this.#whole.taken.has(this.#start + at);
   }
 
   get dates(): DatesAndTimes {
-    return (this.#dates ??= datesIn(this.text, this.language, this.#now));
+    return (this.#dates ??= datesIn(this.text, this.language, this.#whole.now));
   }
 
   /** The text with dates and addresses blanked out: their digits are neither numbers nor codes. */
