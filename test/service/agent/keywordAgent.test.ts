@@ -845,6 +845,8 @@ describe('after tool calls', () => {
     ['succeeded', '{"data":{"rows":[{"status":"sent"}]}}', result('Status: sent')],
     ['succeeded', '{"rows":[{"a":{"b":1}},{"a":{"b":2}}]}', sentence('toolDone', 'en')],
     ['succeeded', 'plain words', 'plain words'],
+    ['succeeded', '"One\\nTwo \\"th… (cut)', 'One\nTwo "th… (cut)'],
+    ['succeeded', '"One\\nTwo\\u00… (cut)', 'One\nTwo… (cut)'],
     ['pending_approval', '', sentence('waitingForApproval', 'en')],
     ['failed', 'HTTP 500', sentence('toolFailed', 'en')],
     ['cancelled', '', sentence('toolFailed', 'en')],

@@ -32,10 +32,13 @@ export function callInWords(
 
 /** @param outcome the result as JSON, or words that are none */
 function outcomeInWords(outcome: string, language: Language): string {
-  const result = jsonIn(outcome);
-  // A cut text has lost its closing quote.
-  return inWords(result === undefined ? outcome.replace(/^"|"$/g, '') : result, language);
+  const whole = jsonIn(outcome);
+  const result = whole === undefined ? jsonIn(`${outcome.replace(HALF_ESCAPE, '')}"`) : whole;
+  return inWords(result === undefined ? outcome : result, language);
 }
+
+/** Where a text was cut, which has lost its closing quote too. */
+const HALF_ESCAPE = /\\(?:u[\da-f]{0,3})?(?=… \(cut\)$)/i;
 
 function inWords(result: Json | undefined, language: Language, nesting = MAX_NESTING): string {
   const done = sentence('toolDone', language);
