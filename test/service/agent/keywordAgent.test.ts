@@ -763,6 +763,13 @@ describe('asking for what is missing', () => {
     );
   });
 
+  it('cuts a long option between characters', async () => {
+    const size = { enum: [`${'x'.repeat(38)}😀 long`, 'small'] };
+    expect(await next(['lookup'], { tools: [tool('lookup', '', schema({ size }))] })).toEqual(
+      ask(`Size (${'x'.repeat(38)}…, small)`),
+    );
+  });
+
   it('takes the whole answer where any text will do', async () => {
     const weather = tool(
       'weather',

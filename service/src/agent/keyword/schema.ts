@@ -1,5 +1,6 @@
 import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { resolveReference } from '../../tools/index.ts';
+import { cut } from './resultWording.ts';
 import { sentence } from './sentences.ts';
 import { readableName } from '../../platform/reading/words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
@@ -91,7 +92,7 @@ export const labelOf =
       .trim()
       .replace(/[.:\s]+$/, '');
     const isShort = described !== '' && described.length <= MAX_LABEL_CHARACTERS;
-    const name = isShort ? described : readableName(argument.name).slice(0, MAX_LABEL_CHARACTERS);
+    const name = isShort ? described : cut(readableName(argument.name), MAX_LABEL_CHARACTERS);
     const hint = answerHint(argument.schema, language);
     return hint === null || name.includes('(') ? name : `${name} (${hint})`;
   };
@@ -111,7 +112,7 @@ function answerHint(schema: JsonObject, language: Language): string | null {
   );
   if (options !== undefined && options.length > 0)
     return options.length <= MAX_OPTIONS_SHOWN
-      ? options.map((option) => String(option).slice(0, MAX_OPTION_CHARACTERS)).join(', ')
+      ? options.map((option) => cut(String(option), MAX_OPTION_CHARACTERS)).join(', ')
       : null;
   if (typeOf(schema) === 'boolean')
     return `${sentence('yes', language)} / ${sentence('no', language)}`;
