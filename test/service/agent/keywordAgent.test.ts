@@ -298,6 +298,23 @@ describe('a tool that is not read-only', () => {
     ).not.toHaveProperty('calls');
   });
 
+  it('is called on a yes although it repeats words of our own question', async () => {
+    const write = acting('write_ticket', 'Writes a ticket', schema({ subject: {} }));
+    const words = 'write a ticket: Shall I restart the router?';
+    const asked = said(sentence('confirmCall', 'en', { action: `write ticket ${words}` }));
+    expect(await next([words, asked, 'yes'], { tools: [write] })).toEqual(
+      callOf('write_ticket', { subject: words }),
+    );
+  });
+
+  it('is repeated with a default that is an object', async () => {
+    const options = { type: 'object', default: { notify: true } };
+    const stop = acting('stop_plan', 'Stops a plan', schema({ ...ORDER_ID, options }));
+    expect(await next(['stop plan 4455'], { tools: [stop] })).toEqual(
+      confirm('stop plan: order id 4455, options {"notify":true}'),
+    );
+  });
+
   it('is told to the customer, whatever an automation sent in between', async () => {
     const found = calls(call('succeeded', '"Your order is on its way."'));
     expect(await next(['where is my order 77?', found, beside('News!'), 'hello'])).toEqual(

@@ -1,5 +1,5 @@
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
-import type { Json, JsonObject } from '../../platform/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../platform/json.ts';
 import { PatternWork } from '../../platform/linearPattern.ts';
 import { unwatchedBounds, type Bounds } from '../../platform/limits/bounds.ts';
 import { loopShare, type LoopShare } from '../../platform/limits/loopShare.ts';
@@ -387,14 +387,18 @@ const actionName = ({ name }: AgentTool): string => readableName(name).toLowerCa
 
 /** `cancel order A-1042`, or `book table: date 2026-12-31, people 4`. */
 function actionOf(tool: AgentTool, args: JsonObject, language: Language): string {
-  const inWords = (value: Json) =>
-    typeof value === 'boolean' ? sentence(value ? 'yes' : 'no', language) : String(value);
   const values = Object.entries(args).map(([name, value]) => ({
     name: readableName(name).toLowerCase(),
-    value: cut(inWords(value).replace(/\s+/g, ' '), MAX_VALUE_CHARACTERS),
+    value: cut(valueInWords(value, language).replace(/\s+/g, ' '), MAX_VALUE_CHARACTERS),
   }));
   if (values.length === 0) return actionName(tool);
   if (values.length === 1) return `${actionName(tool)} ${values[0]!.value}`;
   const list = values.map(({ name, value }) => `${name} ${value}`).join(', ');
   return cut(`${actionName(tool)}: ${list}`, MAX_ACTION_CHARACTERS);
+}
+
+/** An object is the tool's own default: a customer cannot give one. */
+function valueInWords(value: Json, language: Language): string {
+  if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
+  return isJsonObject(value) ? JSON.stringify(value) : String(value);
 }

@@ -195,10 +195,13 @@ export function questionIn(reply: string): AgentQuestion | null {
   return null;
 }
 
-/** What fills the placeholder, if the text ends with the sentence; else null. */
+/**
+ * What fills the placeholder, if the text ends with the sentence; else null. The sentence begins a
+ * line, because what fills it may hold the customer's words, and these may be the same.
+ */
 function filledIn(text: string, template: string, placeholder: string): string | null {
   const [before = '', after = ''] = template.split(placeholder);
-  const start = text.lastIndexOf(before);
+  const start = `\n${text}`.lastIndexOf(`\n${before}`);
   return start !== -1 && text.endsWith(after)
     ? text.slice(start + before.length, text.length - after.length)
     : null;
