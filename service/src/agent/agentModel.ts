@@ -96,6 +96,7 @@ export type Step =
       readonly reason: 'customer_request' | 'missing_knowledge';
       /** The message to the customer. Null for the service's own sentence. */
       readonly text: string | null;
+      readonly qualify?: boolean;
     };
 
 /** Somebody else decides, and answers later: the workflow that gets the turn (see webhook/). */

@@ -397,7 +397,22 @@ describe('mark-qualified', () => {
       toolCalls({ name: 'mark-qualified' }),
       toolCalls({ name: 'hand-over', arguments: { reason: 'customer_request' } }),
     );
-    expect(await next()).toEqual({ type: 'hand_over', reason: 'customer_request', text: null });
+    expect(await next()).toEqual({
+      type: 'hand_over',
+      reason: 'customer_request',
+      text: null,
+      qualify: true,
+    });
+  });
+
+  it('goes with a hand-over', async () => {
+    const handOver = { name: 'hand-over', arguments: { reason: 'customer_request' } };
+    expect(await stepFor(toolCalls([{ name: 'mark-qualified' }, handOver]))).toEqual({
+      type: 'hand_over',
+      reason: 'customer_request',
+      text: null,
+      qualify: true,
+    });
   });
 
   it('alone for a second time is an empty answer, and there is no third request', async () => {

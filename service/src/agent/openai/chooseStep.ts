@@ -48,7 +48,7 @@ export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
       ...qualified,
     };
   }
-  if (handOver) return handOverStep(handOver, text);
+  if (handOver) return { ...handOverStep(handOver, text), ...qualified };
   if (close) return { ...closingStep(close, text, turn.language), ...qualified };
   if (text !== '') return { type: 'reply', text, ...qualified };
   // The text may have been nothing but the team's mark.

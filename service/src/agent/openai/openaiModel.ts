@@ -87,7 +87,7 @@ async function decide(
   const messages = [...request.messages, ...QUALIFIED];
   const next = chooseStep(await askModel({ ...request, messages }), turn);
   if (next === null) throw new ModelError('The model gave an empty answer.');
-  return next.type === 'hand_over' ? next : { ...next, qualify: true };
+  return { ...next, qualify: true };
 }
 
 async function ask(

@@ -30,6 +30,7 @@ function stepView(step: TriedStep, agentName: string): View {
         <p>${REASONS[step.reason]}</p>
         ${step.note === null ? null : html`<p class="problem">${step.note}</p>`}
         ${said(agentName, step.text)}
+        ${qualified(step.qualify)}
       `;
   }
 }

@@ -42,6 +42,7 @@ interface HandOver {
   readonly notices: readonly string[];
   /** For the team. */
   readonly note: string | null;
+  readonly qualify: boolean;
 }
 
 /** An outcome that says something to the customer. */
@@ -274,11 +275,14 @@ function toOutcome(step: Step, language: Language): Decided {
         throw new Error('The model asked for tool calls and named none.');
       return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
     case 'hand_over':
-      return handOver(
-        step.reason,
-        step.text ?? sentence(HANDOVER_SENTENCES[step.reason], language),
-        null,
-      );
+      return {
+        ...handOver(
+          step.reason,
+          step.text ?? sentence(HANDOVER_SENTENCES[step.reason], language),
+          null,
+        ),
+        qualify: step.qualify ?? false,
+      };
     case 'reply':
       if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
       return {
@@ -321,4 +325,5 @@ const handOver = (reason: AgentHandoverReason, text: string, note: string | null
   text,
   notices: [],
   note,
+  qualify: false,
 });

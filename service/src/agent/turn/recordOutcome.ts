@@ -48,7 +48,7 @@ export async function recordOutcome(
     }
     const { workspace, contact } = turn;
     const view = { workspace, contact, conversation };
-    if ('qualify' in outcome && outcome.qualify)
+    if (outcome.type !== 'deferred' && outcome.qualify)
       view.conversation = await putStageForward(tx, view, 'qualified', actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
       const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
