@@ -41,7 +41,7 @@ export function readAnswer(
     );
   const items = itemsOf(mapStrings(parse(body), clean));
   const parts = items.flatMap(readItem);
-  if (parts.length === 0 && items.some((item) => Object.keys(item).length > 0))
+  if (parts.length === 0 && !items.every(saysNothing))
     throw new UnreadableAnswer(
       `The workflow answered without \`output\`, \`reply\`, \`text\`, \`hand_over\` or \`close\`. ${SAY_NOTHING}`,
     );
@@ -98,6 +98,13 @@ function readItem(item: Item): readonly Part[] {
   ];
 }
 
+/** Whether an item without parts is meant so: it is empty, or its list of messages is. */
+function saysNothing(item: Item): boolean {
+  const said = item.output ?? item.reply ?? item.text;
+  if (isJsonObject(said)) return saysNothing(said);
+  return Array.isArray(said) || Object.keys(item).length === 0;
+}
+
 const isAbsent = (value: Json) => value === null || value === false;
 
 const textsOf = (said: Json): readonly Json[] =>
@@ -117,7 +124,7 @@ const shortText = (value: Json | undefined, max: number) =>
 
 /** Words that are no known reason are a note for the team. */
 function readHandOver(value: Json): Part {
-  const fields = isJsonObject(value) ? value : { note: value };
+  const fields = isJsonObject(value) ? value : { reason: value };
   const reason = AGENT_HANDOVER_REASONS.find((each) => each === fields.reason);
   const words = [reason === undefined ? fields.reason : null, fields.note]
     .map((each) => shortText(each, MAX_HANDOVER_NOTE_CHARACTERS))

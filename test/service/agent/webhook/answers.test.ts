@@ -61,6 +61,8 @@ describe('an answer to the HTTP call', () => {
     ['{}', answers({})],
     ['[]', answers([])],
     ['an empty item', answers([{}])],
+    ['an empty list of texts', answers({ reply: [] })],
+    ['an empty structured output', answers([{ output: {} }])],
     ['204', (res) => void res.writeHead(204).end()],
   ])(
     'says nothing with %s: nothing is sent, and the agent keeps control',
@@ -104,6 +106,16 @@ describe('an answer to the HTTP call', () => {
     expect((await talk.record()).handover).toMatchObject({
       reason: 'missing_knowledge',
       note: 'wants a contract',
+    });
+  });
+
+  it('hands over for a reason without an object around it', async () => {
+    stage.workflow.answer(answers([{ hand_over: 'customer_request' }]));
+    const talk = await stage.talk('hello');
+    expect(await talk.reply()).toBe(SENTENCES.handOverOnRequest.en);
+    expect((await talk.record()).handover).toMatchObject({
+      reason: 'customer_request',
+      note: null,
     });
   });
 
