@@ -4,7 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import { loadContext, ownHandover, putHandover } from '../webhook/operations/turnMessages.ts';
 
 /**
- * Gives a customer who asked for a person one, at once: nothing else may answer first.
+ * Hands over at once, because the customer asked for a person: nothing else may answer first.
  * @param conversation locked, in the agent's control
  */
 export async function handOverOnRequest(

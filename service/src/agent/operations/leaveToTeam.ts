@@ -2,8 +2,8 @@ import { waitForTeam, waitIfUnanswered, type Conversation } from '../../conversa
 import type { Tx } from '../../store/collections.ts';
 
 /**
- * The agent was turned off while the customer was to hear more: they wait for the team, in a
- * conversation that no person has.
+ * Lets a customer wait for the team who was to hear more when the agent was turned off, unless a
+ * person has the conversation already.
  * @param conversation locked
  */
 export async function leaveToTeam(

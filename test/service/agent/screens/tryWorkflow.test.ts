@@ -141,7 +141,7 @@ describe('a workflow that asks in a try', () => {
     const { status, body } = await ask('reply', id, about);
     expect([status, body.error.code]).toEqual([409, 'try_without_customer']);
     expect(body.error.message).toBe(
-      `Turn ${id} is a try of the team, in which there is no customer to ask. To see a workflow ask a customer, publish it, and write in the chat.`,
+      `Turn ${id} is a test by the team, in which there is no customer to ask. To see a workflow ask a customer, publish it, and write in the chat.`,
     );
     expect((await stage.operate(id, 'replies', { text: 'Then not.' })).status).toBe(201);
   });

@@ -34,7 +34,7 @@ export async function suspendTurn(
   if (turn.isTest && kind === 'reply')
     throw errorWithFix(
       'try_without_customer',
-      `Turn ${turn.id} is a try of the team, in which there is no customer to ask.`,
+      `Turn ${turn.id} is a test by the team, in which there is no customer to ask.`,
     );
   const own = turn.conversationId ?? TEST_CONVERSATION_ID;
   if (conversationId !== null && conversationId !== own) throw notFound('turn', turnId);
