@@ -116,7 +116,7 @@ class Deciding {
     return HAND_OVER;
   }
 
-  #say(...[name, values]: [SentenceName, Record<string, string>?]): Step {
+  #say(name: SentenceName, values?: Readonly<Record<string, string>>): Step {
     return reply(sentence(name, this.#turn.language, values));
   }
 

@@ -290,8 +290,8 @@ function hasFittingLength(value: string, schema: JsonObject): boolean {
 /** The whole text, cut to the length that the schema allows. Other arguments can still use it. */
 function wholeText({ text, argument }: Reading): readonly Found<string>[] {
   const characters = [...text.text.trim()];
-  const most = numberAt(argument.schema, 'maxLength') ?? characters.length;
-  return [{ value: characters.slice(0, most).join('').trimEnd(), at: 0, length: 0 }];
+  const max = numberAt(argument.schema, 'maxLength') ?? characters.length;
+  return [{ value: characters.slice(0, max).join('').trimEnd(), at: 0, length: 0 }];
 }
 
 /**

@@ -104,8 +104,7 @@ function endView(answer: TurnAnswer | null): View {
 }
 
 const WORKFLOW_REASONS = {
-  customer_request: 'The customer asked for a person.',
+  ...REASONS,
   missing_knowledge: 'It does not know how to help.',
-  tool_failure: 'A tool failed.',
   agent_error: 'It ran into an error.',
 } as const;

@@ -80,8 +80,8 @@ function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
   return messages.slice(tooOld + 1);
 }
 
-function shownResult(call: ToolCall, contact: Contact, mostBytes: number): string {
-  const { text, isCut } = resultExcerpt(call, contact, mostBytes);
+function shownResult(call: ToolCall, contact: Contact, maxBytes: number): string {
+  const { text, isCut } = resultExcerpt(call, contact, maxBytes);
   return isCut ? `${text}… (cut)` : text;
 }
 
@@ -90,7 +90,7 @@ export function pastCall(
   call: ToolCall,
   contact: Contact,
   asWaiting: boolean,
-  mostBytes = RESULT_SHOWN_BYTES,
+  maxBytes = RESULT_SHOWN_BYTES,
 ): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
   const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_CHARACTERS;
@@ -105,7 +105,7 @@ export function pastCall(
       outcome: 'A person of the team decides whether this may run.',
     };
   if (call.status === 'succeeded')
-    return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };
+    return { ...past, status: 'succeeded', outcome: shownResult(call, contact, maxBytes) };
   if (call.error?.type === 'invalid_arguments')
     return { ...past, status: 'invalid', outcome: mask(call.error.message) };
   const status = call.status === 'running' ? 'failed' : call.status;
