@@ -162,6 +162,18 @@ describe('a model that closes and qualifies', () => {
     expect(agent.tools.calls).toHaveLength(1);
   });
 
+  it('qualifies beside a hand-over too', async () => {
+    const handOver = { name: 'hand-over', arguments: { reason: 'customer_request' } };
+    agent.model.answerBy(inTurn(toolCalls([qualify, handOver])));
+    const talk = await agent.talk('I want to buy a hundred');
+    await talk.reply();
+    expect(await talk.record()).toMatchObject({
+      funnel_stage: 'qualified',
+      status: 'awaiting_human',
+    });
+    await eventOf(talk, 'conversation.qualified');
+  });
+
   it('is asked for words after it only qualified', async () => {
     agent.model.answerBy(inTurn(toolCalls(qualify), text('Great!')));
     const talk = await agent.talk('I want to buy a hundred');
