@@ -13,6 +13,9 @@ export const openPaymentAccount = (
   account: PaymentAccount,
 ): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });
 
+/** Longer than the adapter's own time-out, which says in words that nothing was answered. */
+const TEST_MARGIN_MS = 5000;
+
 /**
  * Asks a provider whether it accepts the account's keys, and records the result. A provider without
  * an API passes the test, with a message that says so.
@@ -37,7 +40,7 @@ export async function testPaymentAccount(
             {
               config,
               pageUrl: deps.publicUrl(),
-              signal: AbortSignal.timeout(config.timeoutMs),
+              signal: AbortSignal.timeout(config.timeoutMs + TEST_MARGIN_MS),
             },
           )
         : NOTHING_TO_REACH,

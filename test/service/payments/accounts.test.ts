@@ -1,5 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  getPaymentAccount,
+  putPaymentAccount,
+} from '../../../service/src/payments/operations/paymentAccounts.ts';
+import { testPaymentAccount } from '../../../service/src/payments/accounts.ts';
+import { createWorkspace } from '../../../service/src/team/operations/team.ts';
+import { openFreshStore } from '../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import { hang, startStripeServer } from '../../helpers/stripeServer.ts';
+import { testDeps } from '../../helpers/testDeps.ts';
 import { INSTRUCTIONS, LINK, makeLink, newConversation, readLink, setUpManual } from './support.ts';
 
 const SECRET_KEY = 'sk_test_NeverShownToAnybody0001';
@@ -170,4 +179,23 @@ describe('payment accounts', () => {
     });
     expect(await accounts()).toEqual([]);
   });
+});
+
+it('a test of a provider that does not answer fails in words, and the result is kept', async () => {
+  const fresh = await openFreshStore();
+  const server = await startStripeServer();
+  try {
+    server.answerAll(hang());
+    const agent = { quietMs: 0, approvalExpiresMs: 1 };
+    const deps = testDeps({ store: fresh.store, agent });
+    const workspace = await createWorkspace(deps, 'Test');
+    await putPaymentAccount(deps, workspace, 'stripe', { secret_key: server.secretKey });
+    const config = { stripeApiUrl: server.url, timeoutMs: 200 };
+    const test = await testPaymentAccount(deps, config, workspace, 'stripe');
+    expect(test).toMatchObject({ ok: false, message: 'Stripe did not answer within 0.2 s.' });
+    expect(await getPaymentAccount(deps, workspace, 'stripe')).toMatchObject({ lastTest: test });
+  } finally {
+    await server.close();
+    await fresh.remove();
+  }
 });
