@@ -91,14 +91,12 @@ export function chatStreamRouter(
     try {
       beginEvents(request, response, RETRY_MS);
       const stream = { deps, response, contactId, address, settings, ended: ended.signal };
-      let lastId = request.get('last-event-id') ?? null;
-      let told: Told = { typing: null, closed: null };
+      const lastId = request.get('last-event-id') ?? null;
+      let told: Told = { lastId, typing: null, closed: null };
       while (!ended.signal.aborted) {
         await changes.next();
-        const before = lastId;
-        lastId = await sendNewMessages(stream, lastId);
-        // A page takes each message of the agent for the end of the typing.
-        told = await sendState(stream, lastId === before ? told : { ...told, typing: null });
+        told = await sendNewMessages(stream, told);
+        told = await sendState(stream, told);
       }
     } finally {
       leave();
@@ -158,11 +156,21 @@ interface ChatStream {
   readonly ended: AbortSignal;
 }
 
-/** Sends the messages after a message, in batches. @returns the id of the last message sent */
-async function sendNewMessages(stream: ChatStream, after: string | null): Promise<string | null> {
+/** What a stream told last. */
+interface Told {
+  /** The id of the last message; null: none. */
+  readonly lastId: string | null;
+  /** Until when somebody types; null: nobody types. */
+  readonly typing: string | null;
+  /** The conversation that is closed; null: none. */
+  readonly closed: string | null;
+}
+
+/** Sends the messages after the last one, in batches. @returns what was told last */
+async function sendNewMessages(stream: ChatStream, told: Told): Promise<Told> {
   const { deps, response, contactId, address, settings, ended } = stream;
   const retry = retryThroughOutage(ended);
-  let lastId = after;
+  let { lastId, typing } = told;
   for (let isMore = true; isMore && !ended.aborted; ) {
     const messages = await retry(() => listChatMessages(deps, contactId, lastId, BATCH));
     if (ended.aborted) break;
@@ -171,6 +179,8 @@ async function sendNewMessages(stream: ChatStream, after: string | null): Promis
       const text = `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`;
       if (!(await writeInTurn(response, text, ended))) break;
       lastId = message.id;
+      // The page takes each message of the agent or the team for the end of the typing.
+      if (message.direction === 'outbound') typing = null;
       bytes += Buffer.byteLength(text);
     }
     isMore = messages.length === BATCH;
@@ -178,15 +188,7 @@ async function sendNewMessages(stream: ChatStream, after: string | null): Promis
     // New messages are never held back. A long history waits while its address is over its budget.
     if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended }).catch(() => {});
   }
-  return lastId;
-}
-
-/** What a stream told last, beside messages. */
-interface Told {
-  /** Until when somebody types; null: nobody types. */
-  readonly typing: string | null;
-  /** The conversation that is closed; null: none. */
-  readonly closed: string | null;
+  return { ...told, lastId, typing };
 }
 
 /**
@@ -210,7 +212,7 @@ async function sendState(stream: ChatStream, told: Told): Promise<Told> {
   }
   if (closed !== null && closed.id !== told.closed)
     await sendEvent(stream, 'closed', { conversation_id: closed.id, closed_at: closed.closedAt });
-  return { typing: until, closed: closed?.id ?? told.closed };
+  return { ...told, typing: until, closed: closed?.id ?? told.closed };
 }
 
 const sendEvent = ({ response, ended }: ChatStream, event: string, data: unknown) =>

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import express from 'express';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../../service/src/platform/clock.ts';
+import { systemClock, timestamp } from '../../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { newId } from '../../../../service/src/platform/ids.ts';
@@ -219,6 +219,38 @@ describe('streams, with limits of the test’s own', () => {
     const next = await readChatStream(await serveStreams(limits({})), token);
     await waitFor('the whole history, for a client that reads', () => next.seen.length === HISTORY);
     next.close();
+  });
+
+  it('takes the typing back when it ends together with a message of the customer', async () => {
+    const url = await serveStreams(limits({}));
+    const { token, contact } = await arrive();
+    const conversationId = newId('conv');
+    const until = timestamp(new Date(Date.now() + 60_000));
+    await store.transaction(async (tx) => {
+      const conversation = { id: conversationId, contactId: contact.id, workspaceId: 'w' };
+      await tx.conversations.put({ ...conversation, status: 'ai_active' } as never);
+      await tx.typings.put({ id: contact.id, workspaceId: 'w', conversationId, until });
+    });
+    const stream = await readChatStream(url, token);
+    await waitFor('typing', () => stream.told.length === 1);
+    await store.transaction(async (tx) => {
+      await tx.typings.delete(contact.id);
+      await tx.messages.put({
+        id: newId('msg'),
+        workspaceId: 'w',
+        conversationId,
+        contactId: contact.id,
+        number: 1,
+        direction: 'inbound',
+        sender: { type: 'customer', name: '' },
+        text: 'Never mind.',
+        channelMessageId: 'c1',
+        createdAt: timestamp(new Date()),
+      } as Message);
+    });
+    await waitFor('the end of the typing', () => stream.told.length === 3);
+    expect(stream.told).toEqual(['typing', 'Never mind.', 'not typing']);
+    stream.close();
   });
 
   const writeHistory = (contactId: string) =>
