@@ -68,6 +68,7 @@ function wordsOf({ message }: StripeError, key: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   if (words === '') return 'it gave no reason.';
-  if (words.length > MAX_MESSAGE_CHARACTERS) return `${words.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
+  if (words.length > MAX_MESSAGE_CHARACTERS)
+    return `${words.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}…`;
   return /[.!?]$/.test(words) ? words : `${words}.`;
 }

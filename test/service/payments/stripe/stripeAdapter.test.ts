@@ -292,6 +292,14 @@ describe('the Stripe adapter', () => {
       });
     });
 
+    it('a long reason is cut, and not within an emoji', async () => {
+      const message = `${'x'.repeat(299)}🎂 is no product name.`;
+      server.answerWith(stripeError(400, { type: 'invalid_request_error', message }));
+      const { error } = (await create()) as { error: string };
+      expect(error).toMatch(/^Stripe refused: x{299}.…$/);
+      expect(error.isWellFormed()).toBe(true);
+    });
+
     it.each([
       [
         'a card error',
