@@ -371,6 +371,28 @@ describe('what is no message', () => {
   });
 });
 
+describe.each([
+  ['number', { phone: '12195555358', userId: null }, { phone: '12195555358' }],
+  ['user id', { phone: null, userId: 'AR.2' }, { channelUserId: 'AR.2' }],
+])('the notice of a new %s', (_what, changedTo, changed) => {
+  const expected = { phone: PHONE, channelUserId: 'AR.1', ...changed };
+  const notice = () => note(who(PHONE, 'AR.1'), 'has changed', { changedTo });
+  beforeEach(() => take(message(who(PHONE, 'AR.1'))));
+
+  it('changes nothing when it comes again', async () => {
+    const first = notice();
+    await take(first);
+    await take(first);
+    expect(await contacts()).toMatchObject([expected]);
+  });
+
+  it('changes nothing back when a message was faster', async () => {
+    await take(message(who(expected.phone, expected.channelUserId)));
+    await take(notice());
+    expect(await contacts()).toMatchObject([expected]);
+  });
+});
+
 describe('a receipt', () => {
   const receipt = (
     outbound: OutboundMessage,

@@ -166,17 +166,17 @@ async function storeNote(
   now: Date,
 ): Promise<void> {
   const known = await recogniseContact(tx, channel, from);
-  if (!known) return;
-  const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
-  await putIfChanged(tx, contact);
-  const conversation = await findLastConversation(tx, contact.id);
-  // The id follows from the item, so that the same item again adds no second note.
+  // The id follows from the item, so that the same item again changes nothing.
   const noteId = derivedId(
     'note',
     sentAt,
     JSON.stringify([channel.workspaceId, channel.type, channel.account, id]),
   );
-  if (!conversation || (await tx.systemNotes.get(noteId))) return;
+  if (!known || (await tx.systemNotes.get(noteId))) return;
+  const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
+  await putIfChanged(tx, contact);
+  const conversation = await findLastConversation(tx, contact.id);
+  if (!conversation) return;
   const note = newSystemNote(
     conversation,
     { type: 'channel_note', text },

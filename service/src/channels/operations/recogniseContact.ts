@@ -59,22 +59,21 @@ export const newContact = (
   createdAt: timestamp(now),
 });
 
-/**
- * Gives a contact a new phone number or user id, unless another contact has it.
- */
+/** Gives a contact a new phone number or user id, unless another contact has it. */
 export async function renumberContact(
   tx: Tx,
   channel: Channel,
   contact: Contact,
   { phone, userId }: Pick<InboundSender, 'phone' | 'userId'>,
 ): Promise<Contact> {
-  const isPhoneFree = phone !== null && (await findContact(tx, channel, { phone })) === null;
-  const isUserIdFree =
-    userId !== null && (await findContact(tx, channel, { channelUserId: userId })) === null;
+  const isFree = async (by: { phone: string } | { channelUserId: string }) => {
+    const holder = await findContact(tx, channel, by);
+    return holder === null || holder.id === contact.id;
+  };
   return {
     ...contact,
-    phone: isPhoneFree ? phone : contact.phone,
-    channelUserId: isUserIdFree ? userId : (contact.channelUserId ?? null),
+    ...(phone !== null && (await isFree({ phone })) && { phone }),
+    ...(userId !== null && (await isFree({ channelUserId: userId })) && { channelUserId: userId }),
   };
 }
 
