@@ -17,7 +17,7 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
-/** For an open link, such as when a customer comes back. After these, the webhook or its end tells. */
+/** Of an open link. After these, the webhook tells, or the check when its time is over. */
 const MAX_CHECKS_IN_A_ROW = 5;
 
 /** @param payment the payment as it is now, with the work that the answer is for */

@@ -64,7 +64,7 @@ export interface Payment extends Document {
 }
 
 /** The next request to a payment's provider. Its job in the queue has the payment's id. */
-export interface PaymentWork {
+interface PaymentWork {
   /** `create` the page; `check` whether it was paid; `expire` the page. */
   readonly task: 'create' | 'check' | 'expire';
   /** Attempts begun so far. */

@@ -51,7 +51,7 @@ export const beginAttempt = (
   });
 
 async function beginDue(tx: Tx, payment: Payment, now: Date): Promise<BegunAttempt | null> {
-  // A link that is over: its provider says whether it was paid, and closes the page if not.
+  // Without work, the link is over: its provider says whether it was paid, and closes the page if not.
   const due = { ...payment, work: payment.work ?? newWork('expire', now) };
   const account = await findPaymentAccount(tx, payment.workspaceId, payment.provider);
   const ended = endWithoutProvider(due, account, now);

@@ -23,7 +23,7 @@ const MAX_PER_ACCOUNT = 8;
 const ASK_MARGIN_MS = 10_000;
 
 /**
- * Asks providers for payment pages and states, cancels their pages, and ends payments that have
+ * Asks providers for payment pages and states, closes their pages, and ends payments that have
  * expired. Each attempt is recorded before the provider is asked, which happens outside of any
  * transaction. After a crash the provider is asked again, and the payment still has one page.
  */

@@ -169,7 +169,7 @@ describe('payment links whose pages a provider makes', () => {
     const key = { 'idempotency-key': `refused-${conversationId}` };
     const answer = await create(LINK, key);
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'payment_refused' } } });
-    expect(answer.body.error.message).toContain('Stripe does not take the secret key.');
+    expect(answer.body.error.message).toContain('Stripe does not accept the secret key.');
     const link = await onlyLink();
     expect(link).toMatchObject({ status: 'failed', provider_reference: null });
     expect(answer.body.error.message).toContain(link.error);

@@ -46,7 +46,10 @@ export const listPaymentLinks = (
 
 const MAX_OPEN_LINKS_READ = 100;
 
-/** Finds the conversation's newest payable link for the same amount and purpose; null if none. */
+/**
+ * Finds a link of the conversation for the same amount and purpose that is open, or else is being
+ * made; null if none.
+ */
 export async function findOpenPaymentLink(
   tx: Tx,
   conversationId: string,

@@ -36,14 +36,14 @@ export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
         stage Customer and <code>payment.paid</code> is sent.
       </p>
       <section aria-labelledby="providers-title">
-          <h2 id="providers-title">Providers</h2>
-          ${liveSection('payments', 'providers', '/payments/providers-list', providersList(signedIn, page.accounts))}
-        </section>
-        <section aria-labelledby="links-title">
-          <h2 id="links-title">Payment links</h2>
-          ${linkFilters(page.view)}
-          ${liveSection('payments', 'links', addressWith('/payments/links', { ...page.view }), linksList(signedIn, page))}
-        </section>
+        <h2 id="providers-title">Providers</h2>
+        ${liveSection('payments', 'providers', '/payments/providers-list', providersList(signedIn, page.accounts))}
+      </section>
+      <section aria-labelledby="links-title">
+        <h2 id="links-title">Payment links</h2>
+        ${linkFilters(page.view)}
+        ${liveSection('payments', 'links', addressWith('/payments/links', { ...page.view }), linksList(signedIn, page))}
+      </section>
     `,
   );
 

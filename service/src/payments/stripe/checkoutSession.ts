@@ -90,7 +90,7 @@ function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'exp
  * A payment's state according to its session. When the session is complete but unpaid, the bank has
  * not answered yet or has refused; only the webhook says which.
  */
-export function standingOf({
+export function stateOfSession({
   payment_status,
   status,
 }: Pick<Stripe.Checkout.Session, 'payment_status' | 'status'>): RemoteState {
@@ -102,13 +102,13 @@ export function standingOf({
 /** Closes the session. If it has ended already, returns how. */
 export async function expireSession(stripe: Stripe, id: string): Promise<CheckResult> {
   try {
-    return { type: standingOf(await stripe.checkout.sessions.expire(id)) };
+    return { type: stateOfSession(await stripe.checkout.sessions.expire(id)) };
   } catch (error) {
     const session =
       (error as { statusCode?: number }).statusCode === 400
         ? await stripe.checkout.sessions.retrieve(id)
         : null;
     if (!session || session.status === 'open') throw error;
-    return { type: standingOf(session) };
+    return { type: stateOfSession(session) };
   }
 }

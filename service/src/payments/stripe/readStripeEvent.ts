@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 import type { PaymentUpdate } from '../payment.ts';
-import { standingOf } from './checkoutSession.ts';
+import { stateOfSession } from './checkoutSession.ts';
 
 /** How old a signature may be. Stripe signs each retry anew. */
 const TOLERANCE_S = 300;
@@ -27,7 +27,7 @@ export async function readStripeEvent(
 function updatesOf(event: Stripe.Event): readonly PaymentUpdate[] {
   switch (event.type) {
     case 'checkout.session.completed':
-      return updatesOfSession(event.data.object, standingOf(event.data.object));
+      return updatesOfSession(event.data.object, stateOfSession(event.data.object));
     case 'checkout.session.async_payment_succeeded':
       return updatesOfSession(event.data.object, 'paid');
     case 'checkout.session.async_payment_failed':

@@ -2,7 +2,7 @@ import type { Payment } from '../payment.ts';
 import type { SetupValues } from '../../platform/accounts/accountSetup.ts';
 import type { RemoteProvider } from '../paymentAdapter.ts';
 import { askStripe } from './askStripe.ts';
-import { createSession, expireSession, standingOf } from './checkoutSession.ts';
+import { createSession, expireSession, stateOfSession } from './checkoutSession.ts';
 import { readStripeEvent } from './readStripeEvent.ts';
 import { stripeAmount } from './stripeAmount.ts';
 
@@ -59,7 +59,7 @@ export const stripe: RemoteProvider = {
 
   check: (payment, account, context) =>
     askStripe(account, context, async (stripe) => ({
-      type: standingOf(await stripe.checkout.sessions.retrieve(sessionOf(payment))),
+      type: stateOfSession(await stripe.checkout.sessions.retrieve(sessionOf(payment))),
     })),
 
   expire: (payment, account, context) =>
@@ -77,7 +77,7 @@ export const stripe: RemoteProvider = {
     );
     return 'error' in answer
       ? { ok: false, message: answer.error }
-      : { ok: true, message: takenWords(account.values) };
+      : { ok: true, message: acceptedWords(account.values) };
   },
 };
 
@@ -87,10 +87,10 @@ function sessionOf({ id, providerReference }: Payment): string {
   return providerReference;
 }
 
-function takenWords({ secret_key = '', webhook_secret }: SetupValues): string {
+function acceptedWords({ secret_key = '', webhook_secret }: SetupValues): string {
   const mode = secret_key.includes('_test_') ? 'test mode: no real money moves' : 'live mode';
   const hint = webhook_secret
     ? ''
     : ' Without the signing secret of the webhook, a payment is seen only when the customer comes back or the time of the link is over.';
-  return `Stripe takes the key, in ${mode}.${hint}`;
+  return `Stripe accepts the key, in ${mode}.${hint}`;
 }

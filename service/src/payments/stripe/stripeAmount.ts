@@ -45,7 +45,10 @@ const DEFAULT_MAX_DIGITS = 8;
 export function stripeAmount(amount: number, currency: string): StripeAmount {
   const step = stepOf(currency);
   if (step === null)
-    return { param: 'currency', message: `must be one that Stripe takes, and ${currency} is not` };
+    return {
+      param: 'currency',
+      message: `must be one that Stripe accepts, and ${currency} is not`,
+    };
   if (amount % step !== 0)
     return {
       param: 'amount',

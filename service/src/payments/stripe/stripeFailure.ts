@@ -21,20 +21,20 @@ export function describeStripeFailure(error: unknown, key: string): Trouble {
     );
   if (statusCode === 401)
     return refused(
-      'Stripe does not take the secret key. Copy it again from the Stripe dashboard, under Developers, API keys.',
+      'Stripe does not accept the secret key. Copy it again from the Stripe dashboard, under Developers, API keys.',
     );
   if (statusCode === 403)
     return refused(
       `Stripe does not let the key do this: ${wordsOf(error, key)} A restricted key needs write permission for Checkout Sessions.`,
     );
   if (type === 'StripeRateLimitError')
-    return unreachable('Stripe takes no more requests for the moment.');
+    return unreachable('Stripe accepts no more requests at the moment.');
   if (statusCode === undefined) return unreachable("Stripe's answer could not be read.");
   if (statusCode === 409 || statusCode >= 500)
     return unreachable(`Stripe could not do it for the moment (status ${statusCode}).`);
   if (error.param === 'expires_at')
     return refused(
-      'Stripe does not take the time at which the page ends. Check the clock of the machine that the service runs on.',
+      'Stripe does not accept the time at which the page ends. Check the clock of the machine that the service runs on.',
     );
   return refused(`Stripe refused: ${wordsOf(error, key)}`);
 }

@@ -99,7 +99,7 @@ describe('a link paid with Stripe', () => {
       'amount',
       'amount must be at most 99999999 with Stripe in usd (999999.99).',
     ],
-    [{ currency: 'IQD' }, 'currency', 'currency must be one that Stripe takes, and iqd is not.'],
+    [{ currency: 'IQD' }, 'currency', 'currency must be one that Stripe accepts, and iqd is not.'],
   ])('is not made for %j', async (wanted, param, message) => {
     const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, {
       ...LINK,
@@ -115,13 +115,13 @@ describe('a link paid with Stripe', () => {
     const test = () => service.api.post('/api/payment-accounts/stripe/test');
     expect(await test()).toMatchObject({
       status: 200,
-      body: { ok: true, message: 'Stripe takes the key, in test mode: no real money moves.' },
+      body: { ok: true, message: 'Stripe accepts the key, in test mode: no real money moves.' },
     });
     await setUpStripe(service, server, { secret_key: 'sk_live_AnotherKeyOfNobody' });
     const wrong = await test();
     expect(wrong).toMatchObject({
       status: 200,
-      body: { ok: false, message: expect.stringMatching(/does not take the secret key/) },
+      body: { ok: false, message: expect.stringMatching(/does not accept the secret key/) },
     });
     expect((await service.api.get('/api/payment-accounts')).body.data[0].last_test).toEqual(
       wrong.body,

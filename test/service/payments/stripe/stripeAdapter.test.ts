@@ -274,7 +274,7 @@ describe('the Stripe adapter', () => {
     it('a wrong key', async () =>
       expect(await create({}, { secret_key: 'sk_test_wrongwrongwrong' })).toEqual({
         type: 'refused',
-        error: expect.stringMatching(/does not take the secret key.*Developers, API keys/),
+        error: expect.stringMatching(/does not accept the secret key.*Developers, API keys/),
       }));
 
     it('a key that may not', async () => {
@@ -435,7 +435,7 @@ describe('the Stripe adapter', () => {
     it('in test mode and in live mode', async () => {
       expect(await test({ secret_key: server.secretKey, webhook_secret: SECRET })).toEqual({
         ok: true,
-        message: 'Stripe takes the key, in test mode: no real money moves.',
+        message: 'Stripe accepts the key, in test mode: no real money moves.',
       });
       const live = await startStripeServer({ secretKey: 'rk_live_51LiveKeyOfNobody0000' });
       expect(
@@ -443,7 +443,7 @@ describe('the Stripe adapter', () => {
           accountWith({ secret_key: live.secretKey, webhook_secret: SECRET }),
           context({ url: live.url }),
         ),
-      ).toEqual({ ok: true, message: 'Stripe takes the key, in live mode.' });
+      ).toEqual({ ok: true, message: 'Stripe accepts the key, in live mode.' });
       expect(live.sessions).toEqual([]);
       await live.close();
     });
@@ -456,7 +456,7 @@ describe('the Stripe adapter', () => {
     it('says what is wrong', async () =>
       expect(await test({ secret_key: 'sk_live_wrongwrong' })).toEqual({
         ok: false,
-        message: expect.stringMatching(/does not take the secret key/),
+        message: expect.stringMatching(/does not accept the secret key/),
       }));
   });
 

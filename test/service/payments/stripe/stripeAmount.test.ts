@@ -57,9 +57,9 @@ describe("amounts in Stripe's units", () => {
       'must be at most 9999999900 with Stripe in mga (99999999.00)',
     ],
     [1_000_000_000, 'inr', 'amount', 'must be at most 999999999 with Stripe in inr (9999999.99)'],
-    [1000, 'iqd', 'currency', 'must be one that Stripe takes, and iqd is not'],
-    [1000, 'clf', 'currency', 'must be one that Stripe takes, and clf is not'],
-    [1000, 'uyi', 'currency', 'must be one that Stripe takes, and uyi is not'],
+    [1000, 'iqd', 'currency', 'must be one that Stripe accepts, and iqd is not'],
+    [1000, 'clf', 'currency', 'must be one that Stripe accepts, and clf is not'],
+    [1000, 'uyi', 'currency', 'must be one that Stripe accepts, and uyi is not'],
   ])('refuses %d %s, and says why', (amount, currency, param, message) =>
     expect(stripe.refuse(amount, currency)).toEqual({ param, message }),
   );
