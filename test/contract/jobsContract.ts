@@ -404,6 +404,17 @@ export const describeJobs = (
       });
     });
 
+    it('counts a job as due from the end of its lease', async () => {
+      await enqueue(job('a'));
+      await claim({ leaseMs: 500 });
+      const counts = async () => (await current().stats()).queues.deliveries;
+      clock().advance(499);
+      expect(await counts()).toEqual({ waiting: 0, due: 0, claimed: 1, oldestDueMs: null });
+      clock().advance(2);
+      expect(await counts()).toEqual({ waiting: 1, due: 1, claimed: 0, oldestDueMs: 1 });
+      expect(await claim()).toEqual(['a']);
+    });
+
     it('calls back when work was added or released, not otherwise', async () => {
       let calls = 0;
       const stop = current().onWork(() => (calls += 1));

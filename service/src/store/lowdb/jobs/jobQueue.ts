@@ -194,15 +194,14 @@ export class JobQueue {
     this.leases.delete(lease);
   }
 
-  *expired(now: number): Generator<Lease> {
-    for (
-      let first = this.leases.minKey();
-      first !== undefined && first.until <= now;
-      first = this.leases.minKey()
-    ) {
-      this.leases.delete(first);
-      yield first;
+  /** Leases that have run out, the first one first. Their jobs can be claimed. */
+  expired(now: number): readonly Lease[] {
+    const expired: Lease[] = [];
+    for (const lease of this.leases.keys()) {
+      if (lease.until > now) break;
+      expired.push(lease);
     }
+    return expired;
   }
 
   nextDueAt(skip: (group: string) => boolean, places?: SharedPlaces): number | null {
@@ -216,16 +215,17 @@ export class JobQueue {
   }
 
   stats(now: number): QueueStats {
-    const oldest = this.oldestDueAt();
-    const countDue = () => this.countDue(now);
+    const expired = this.expired(now);
+    const dueAt = Math.min(this.oldestDueAt() ?? Infinity, expired[0]?.until ?? Infinity);
+    const countDue = () => this.countDue(now) + expired.length;
     return {
-      waiting: this.waiting,
+      waiting: this.waiting + expired.length,
       // Computed on demand, because it walks through the due jobs.
       get due() {
         return countDue();
       },
-      claimed: this.leases.size,
-      oldestDueMs: oldest === null || oldest > now ? null : now - oldest,
+      claimed: this.leases.size - expired.length,
+      oldestDueMs: dueAt > now ? null : now - dueAt,
     };
   }
 

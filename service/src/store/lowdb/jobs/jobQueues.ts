@@ -46,7 +46,7 @@ export class JobQueues {
   claim({ queue, now, leaseMs, ...request }: ClaimRequest & { readonly now: number }): Job[] {
     const byGroup = this.queueOf(queue);
     for (const { scheduled } of byGroup.expired(now)) {
-      this.leases.delete(scheduled.job.id);
+      this.endLease(scheduled.job.id);
       if (this.isCurrent(scheduled.job)) byGroup.add(scheduled);
     }
     const jobs: Job[] = [];
