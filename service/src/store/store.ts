@@ -272,7 +272,7 @@ export interface Store<S extends Schema> {
   /**
    * Replaces each document by what `change` returns, in one transaction. All other transactions wait.
    * @param change called with every document, also of collections that the schema no longer names;
-   * returns the same object to leave it as it is
+   * returns the same object to leave it as it is. May be called again when a connection is lost.
    */
   rewrite(change: (document: Document, collection: string) => Document): Promise<void>;
   /** Removes former versions of documents from the store's files. */

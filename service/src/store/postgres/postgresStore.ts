@@ -28,7 +28,6 @@ import { assertWritable, Outage } from './connection/outage.ts';
 import { connectionGuard } from './schema/schemaLock.ts';
 import { quoted } from './connection/sql.ts';
 import { readTables, type OpenSchema, type Table } from './schema/tables.ts';
-import { wasCommitted } from './connection/transaction.ts';
 import { TransactionRunner } from './connection/transactionRunner.ts';
 import { Workers } from './jobs/workers.ts';
 import { WorkQueue } from './jobs/workQueue.ts';
@@ -263,14 +262,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const { restoreAll } = await import('./restore.ts');
     await this.#tracked(async () => {
       this.#time.sync(this.#database);
-      await restoreAll(
-        {
-          ...this.#opened,
-          wasCommitted: (xid) =>
-            wasCommitted(this.#database, this.schemaName, { xid, written: null }),
-        },
-        records,
-      );
+      await restoreAll(this.#opened, records);
       this.#catchUp();
       await this.#notifications.send({ changed: true, restored: true });
     });

@@ -16,12 +16,7 @@ import { insertJobs, type JobTime } from './jobs/jobWrites.ts';
 import { lockOutConnections } from './schema/schemaLock.ts';
 import { quoted, tableName } from './connection/sql.ts';
 import { MAX_ROWS, type OpenSchema, type Row, type Table } from './schema/tables.ts';
-import { OpenTransaction, readXid } from './connection/transaction.ts';
-
-interface RestoreTarget extends OpenSchema {
-  /** Whether a transaction was committed, when the answer to COMMIT was lost. */
-  readonly wasCommitted: (xid: string) => Promise<boolean>;
-}
+import { transactionOnce } from './connection/transaction.ts';
 
 const BATCH_CHARACTERS = 2 << 20;
 
@@ -32,24 +27,21 @@ const BATCH_CHARACTERS = 2 << 20;
  * has; what the source throws
  */
 export async function restoreAll(
-  target: RestoreTarget,
+  target: OpenSchema,
   records: AsyncIterable<DumpedRecord>,
 ): Promise<void> {
-  const transaction = new OpenTransaction(await target.database.connect());
   try {
-    await transaction.begin();
-    await restoreOn(transaction.connection, target, markSourceErrors(records));
-    await commit(transaction, target);
+    await transactionOnce(target.database, target.schemaName, (connection) =>
+      restoreOn(connection, target, markSourceErrors(records)),
+    );
   } catch (error) {
     throw asPortError(error);
-  } finally {
-    await transaction.end();
   }
 }
 
 async function restoreOn(
   connection: Connection,
-  target: RestoreTarget,
+  target: OpenSchema,
   records: AsyncIterable<DumpedRecord>,
 ): Promise<void> {
   const { schemaName, nowSql, exclusiveLock } = target;
@@ -87,7 +79,7 @@ async function restoreOn(
 
 async function refuseUnlessEmpty(
   connection: Connection,
-  { tables, schemaName }: RestoreTarget,
+  { tables, schemaName }: OpenSchema,
   jobs: string,
 ): Promise<void> {
   for (const { collection, name } of [...tables.values(), { collection: 'jobs', name: jobs }]) {
@@ -99,22 +91,10 @@ async function refuseUnlessEmpty(
   }
 }
 
-async function commit(
-  transaction: OpenTransaction,
-  { wasCommitted }: RestoreTarget,
-): Promise<void> {
-  const xid = await readXid(transaction.connection);
-  try {
-    await transaction.commit();
-  } catch (error) {
-    if (!isOutage(error) || !(await wasCommitted(xid))) throw error;
-  }
-}
-
 /** Inserts records in batches. */
 class Batch {
   readonly #connection: Connection;
-  readonly #target: RestoreTarget;
+  readonly #target: OpenSchema;
   readonly #jobsTable: string;
   /** At the beginning of the import. */
   readonly #time: Pick<JobTime, 'wall' | 'sql'>;
@@ -125,7 +105,7 @@ class Batch {
 
   constructor(
     connection: Connection,
-    target: RestoreTarget,
+    target: OpenSchema,
     jobsTable: string,
     time: Pick<JobTime, 'wall' | 'sql'>,
   ) {

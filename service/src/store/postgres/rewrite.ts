@@ -4,7 +4,7 @@ import { runOn, type Connection, type Database } from './connection/database.ts'
 import { beginGeneration, lockOutConnections } from './schema/schemaLock.ts';
 import { tableName, toText } from './connection/sql.ts';
 import type { OpenSchema, Table } from './schema/tables.ts';
-import { transactionOn } from './connection/transaction.ts';
+import { transactionOnce } from './connection/transaction.ts';
 
 const PAGE = 200;
 
@@ -26,7 +26,7 @@ export async function rewriteAll(
   change: (document: Document, collection: string) => Document,
 ): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
-  await transactionOn(database, async (connection) => {
+  await transactionOnce(database, schemaName, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
     if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
     const names = await documentTables(connection, schemaName);

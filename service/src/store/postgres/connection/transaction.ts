@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, type Database, type Result, runOn } from './database.ts';
-import { unavailable } from './errors.ts';
+import { isOutage, unavailable } from './errors.ts';
 import { quoted, toText } from './sql.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
@@ -86,6 +86,28 @@ export async function transactionOn<T>(
     return value;
   } finally {
     await transaction.end();
+  }
+}
+
+/**
+ * Like `transactionOn`, for what must not run twice: when the answer to COMMIT is lost with its
+ * connection, asks the server whether the commit holds.
+ * @throws StoreUnavailable when that cannot be known
+ */
+export async function transactionOnce(
+  database: Database,
+  schema: string,
+  run: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  let xid = '';
+  try {
+    await transactionOn(database, async (connection) => {
+      await run(connection);
+      xid = await readXid(connection);
+    });
+  } catch (error) {
+    if (xid === '' || !isOutage(error)) throw error;
+    if (!(await wasCommitted(database, schema, { xid, written: null }))) throw error;
   }
 }
 
