@@ -1,7 +1,8 @@
-// A rewrite whose commit the server has done, and whose answer never came.
-import { expect, it } from '@jest/globals';
+// A commit that the server has done, and whose answer never came.
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
-import { all, put, thing, type Thing } from '../../contract/schema.ts';
+import type { DumpedRecord } from '../../../service/src/store/store.ts';
+import { all, put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
 import { freshSchema, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
@@ -19,10 +20,20 @@ class DeafDatabase extends WrappedDatabase {
   }
 }
 
-it('a rewrite whose answer is lost after its commit is not done twice', async () => {
-  const schema = freshSchema();
-  const database = new DeafDatabase(5);
-  const store = await openStore(schema, database, undefined, false);
+let schema: string;
+let database: DeafDatabase;
+let store: ContractStore;
+beforeEach(async () => {
+  schema = freshSchema();
+  database = new DeafDatabase(5);
+  store = await openStore(schema, database, undefined, false);
+});
+afterEach(async () => {
+  await store.close();
+  await removeSchema(schema);
+});
+
+it('a rewrite is not done twice', async () => {
   await put(store, thing('a', { number: 1 }));
   database.losesNext = true;
   await store.rewrite((document) => {
@@ -31,6 +42,14 @@ it('a rewrite whose answer is lost after its commit is not done twice', async ()
   });
   expect(database.losesNext).toBe(false);
   expect(await all(store)).toEqual([thing('a', { number: 2 })]);
-  await store.close();
-  await removeSchema(schema);
+});
+
+it('an import has succeeded', async () => {
+  async function* dump(): AsyncGenerator<DumpedRecord> {
+    yield { collection: 'things', document: thing('a') };
+  }
+  database.losesNext = true;
+  await store.restore(dump());
+  expect(database.losesNext).toBe(false);
+  expect(await all(store)).toEqual([thing('a')]);
 });
