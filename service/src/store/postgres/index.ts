@@ -16,8 +16,7 @@ export {
   sharedGroups,
   type Migrations,
 } from './schema/migrations.ts';
-export type { PostgresOptions } from './postgresStore.ts';
-export type { PostgresStore } from './postgresStore.ts';
+export type { PostgresOptions, PostgresStore } from './postgresStore.ts';
 
 /**
  * Opens the store in a schema of a PostgreSQL database, which several processes may have open at

@@ -120,14 +120,10 @@ export class PostgresUnitOfWork implements UnitOfWork {
     });
   }
 
-  get wrote(): boolean {
-    return this.#wrote || !this.jobs.isEmpty;
-  }
-
   /** Ends it. Resolves when what it wrote, if anything, is durable. */
   async commit(): Promise<void> {
     this.#ended = true;
-    if (!this.wrote) return this.#batch?.leave(this);
+    if (!this.#wrote && this.jobs.isEmpty) return this.#batch?.leave(this);
     const batch = await this.#join();
     await this.#lockUnlocked();
     const tables = [...this.#pending.keys()].sort().map((name) => this.#takePending(name));

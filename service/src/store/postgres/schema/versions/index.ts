@@ -1,4 +1,6 @@
 import { generationTable, selectiveFields, type Migrations } from '../migrations.ts';
+import { initial } from './0001_initial.ts';
+import { contacts } from './0003_contacts.ts';
 import { agentWebhooks } from './0004_agentWebhooks.ts';
 import { typings } from './0005_typings.ts';
 import { waits } from './0006_waits.ts';
@@ -8,8 +10,6 @@ import { overview } from './0009_overview.ts';
 import { waitingSince } from './0012_waitingSince.ts';
 import { waitingOfAll } from './0013_waitingOfAll.ts';
 import { sharedGroups } from './0014_sharedGroups.ts';
-import { contacts } from './0003_contacts.ts';
-import { initial } from './0001_initial.ts';
 
 /** The service's schema, from its first version to the present one. */
 export const serviceMigrations: Migrations = {
