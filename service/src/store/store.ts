@@ -145,8 +145,8 @@ export function shareOf(group: string): string {
 }
 
 /**
- * Places for running work, for all shares. A share gets one more while it holds fewer than are
- * free.
+ * Places for running jobs, which all shares have in common. A share may take another one while it
+ * holds fewer than are free.
  */
 export interface SharedPlaces {
   /** How many are free. */
@@ -205,7 +205,7 @@ export interface FileStats {
 
 /** For the operator. */
 export interface StoreStats {
-  /** By name; a queue that never held a job is left out. */
+  /** By name; a queue that never held a job may be left out. */
   readonly queues: Readonly<Record<string, QueueStats>>;
   /** Null for a store that leaves files to a database. */
   readonly files: FileStats | null;

@@ -40,8 +40,8 @@ interface Pinned {
  * store as it was at one moment after the call: it holds everything that was acknowledged before the
  * call, and the first part of what is written during it. It is checked frame by frame.
  * @param to an empty folder
+ * @param say called with a sentence for each damaged snapshot that is passed over
  * @returns the names of the copied files; none when nothing is stored
- * @param say hears of each damaged snapshot that an earlier one stands in for
  * @throws StoreDamaged when something acknowledged cannot be read
  */
 export async function copyDataFolder(

@@ -5,10 +5,12 @@ import type { Logger } from '../../clockAndLog.ts';
 import type { Refusal, StorePressure } from '../../store.ts';
 
 /**
- * The shares of the heap limit at which the store begins to refuse. With one holder: at `visitors` new
- * visitors, at `additions` everything that adds. With several, one that has more than is free reaches
- * its own two marks a tenth sooner, and the others are refused at `additions` only. V8 ends the process when about 80 % is live. The rest is for requests, for work
- * under way and for the next start, which needs up to 15 % more.
+ * The shares of the heap limit at which the store begins to refuse. A single holder is refused new
+ * visitors at `visitors`, and everything that adds at `additions`. Of several, one that has more
+ * than is free is refused the same a tenth sooner; the others are refused at `additions` only.
+ *
+ * V8 ends the process when about 80 % is live. What is left is for requests, for work under way and
+ * for the next start, which needs up to 15 % more.
  * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
 const MARKS = {

@@ -103,7 +103,7 @@ export class SnapshotDamaged extends Error {
   override readonly name = 'SnapshotDamaged';
 }
 
-/** For the log, and for whoever makes a backup. */
+/** Said in the log of a start or a snapshot, and by the command that makes a backup. */
 export const passedOver = (generation: number) =>
   `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 

@@ -55,9 +55,12 @@ export class TransactionRunner<S extends Schema> {
    */
   async run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + MAX_BUSY_MS;
-    /** What the next run has from its beginning. */
+    /** The places that the next run holds from its beginning. */
     let places = new DocumentPlaces(this.#documents);
-    /** All that were busy, because two that take turns at two documents would never get both. */
+    /**
+     * Each run waits for all documents that were ever busy. If it waited for the last one alone,
+     * two transactions that want the same two documents could take turns and never get both.
+     */
     const busy = new Set<string>();
     let isAlone = false;
     let lockedElsewhere = 0;

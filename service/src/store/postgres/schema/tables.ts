@@ -72,7 +72,7 @@ export class Table {
     return this.#words !== undefined;
   }
 
-  /** Two values of `within` may have the same mark before their words. */
+  /** Two values of `within` may have the same tag before their words. @see words.ts */
   isWithin(document: Document, value: string): boolean {
     return fieldOf(document, this.#words!.within) === value;
   }
