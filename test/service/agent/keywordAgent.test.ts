@@ -780,6 +780,17 @@ describe('asking for what is missing', () => {
     );
   });
 
+  it('takes a length of time for a number where that is all of the answer', async () => {
+    const tools = [tool('lookup', '', schema({ days: { type: 'integer' } }))];
+    const question = said(sentence('askForArgument', 'en', { what: 'Days' }));
+    expect(await next(['lookup', question, '3 days'], { tools })).toEqual(
+      callOf('lookup', { days: 3 }),
+    );
+    expect(await next(['lookup', question, 'I have waited 3 days'], { tools })).toEqual(
+      ask('Days'),
+    );
+  });
+
   it('cuts a long option between characters', async () => {
     const size = { enum: [`${'x'.repeat(38)}😀 long`, 'small'] };
     expect(await next(['lookup'], { tools: [tool('lookup', '', schema({ size }))] })).toEqual(

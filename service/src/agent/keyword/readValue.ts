@@ -140,7 +140,8 @@ function readNumber(reading: Reading): Found<number> | undefined {
   const { argument, text, isAnswer, onlyNamed } = reading;
   const { schema, required } = argument;
   const isInteger = typeOf(schema) === 'integer';
-  const numbers = numbersIn(text.blanked, text.language, isInteger).filter(
+  const written = isAnswer && text.isLengthOfTime ? text.text : text.blanked;
+  const numbers = numbersIn(written, text.language, isInteger).filter(
     (number) => !text.isTaken(number) && fits(number.value, schema, isInteger),
   );
   if (isAnswer) {

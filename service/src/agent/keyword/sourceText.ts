@@ -52,8 +52,8 @@ export class SourceText {
 
   /** The text with dates and addresses blanked out: their digits are neither numbers nor codes. */
   get blanked(): string {
-    const { dates, times, misread } = this.dates;
-    const withoutDates = [...dates, ...times, ...misread].reduce(
+    const { dates, times, lengths, misread } = this.dates;
+    const withoutDates = [...dates, ...times, ...lengths, ...misread].reduce(
       (rest, { at, length }) => rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length),
       this.text,
     );
@@ -61,6 +61,12 @@ export class SourceText {
       blankMatches,
       withoutDates,
     );
+  }
+
+  /** Whether it is a length of time and nothing else: "3 days". */
+  get isLengthOfTime(): boolean {
+    const end = this.text.trimEnd().replace(/[.!]$/, '').length;
+    return this.dates.lengths.some(({ at, length }) => at === 0 && length === end);
   }
 
   find(pattern: RegExp, text = this.text): readonly Found<string>[] {

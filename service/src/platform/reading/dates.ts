@@ -28,7 +28,9 @@ export interface DatesAndTimes {
   readonly times: readonly Found<string>[];
   /** The first date with the first time: `2026-12-31T15:30:00-03:00`. */
   readonly moments: readonly Found<string>[];
-  /** What looks like a time and is none: "hace 2 horas". Its digits are no number. */
+  /** How long something takes: "3 days". */
+  readonly lengths: readonly Place[];
+  /** What looks like a time and is none: "2 de la noche". Its digits are no number. */
   readonly misread: readonly Place[];
 }
 
@@ -100,9 +102,10 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
       !lengths.includes(result) &&
       (result.start.isCertain('day') || result.start.isCertain('weekday')),
   );
-  const misread = [...lengths, ...results.filter((result) => isMisreadTime(result, read))];
+  const misread = results.filter((result) => isMisreadTime(result, read));
   const timed = results.filter(
     (result) =>
+      !lengths.includes(result) &&
       !misread.includes(result) &&
       result.start.isCertain('hour') &&
       (result.start.isCertain('meridiem') || /\d[:.h]\d/i.test(result.text)),
@@ -126,9 +129,15 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
     dates,
     times,
     moments,
-    misread: misread.map(({ index, text }) => ({ at: index, length: text.length })),
+    lengths: lengths.map(placeOf),
+    misread: misread.map(placeOf),
   };
 }
+
+const placeOf = ({ index, text }: chrono.ParsedResult): Place => ({
+  at: index,
+  length: text.length,
+});
 
 /** "24 hours", "for 2 days" and "hace 3 días", which chrono counts from now. */
 const isLengthOfTime = (result: chrono.ParsedResult): boolean =>
