@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../service/src/platform/ids.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import {
   EMITTED_EVENTS,
@@ -330,6 +331,25 @@ describe('conversations and their events', () => {
       verdict: 'unknown',
     });
     expect(await found()).toBe(first.conversation_id);
+  });
+
+  it('prefers a contact that its channel verified, however many claim the same number', async () => {
+    const phone = '5491155550188';
+    const theirs = await (await chatCustomer(service.url, { phone: `+${phone}` })).write('I am it');
+    await service.changeStored((store) =>
+      store.transaction(async (tx) => {
+        const conversation = (await tx.conversations.get(theirs.conversation_id))!;
+        const contact = (await tx.contacts.get(conversation.contactId))!;
+        await tx.contacts.put({ ...contact, channel: 'whatsapp_cloud', verified: true });
+        for (let claim = 0; claim < 201; claim += 1) {
+          const contactId = newId('ctc');
+          await tx.contacts.put({ ...contact, id: contactId });
+          await tx.conversations.put({ ...conversation, id: newId('conv'), contactId });
+        }
+      }),
+    );
+    const { body } = await service.api.post('/api/contacts/lookup', { phone });
+    expect(body.id).toBe(theirs.conversation_id);
   });
 
   it('answers 404 for an unknown contact and for one that never wrote', async () => {

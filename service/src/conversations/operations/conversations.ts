@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import { isForgotten, type Contact } from '../contact.ts';
+import { CHANNEL_TYPES, isForgotten, type Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -83,7 +83,7 @@ export const readConversation = (
     return { ...view, messages: newest.toReversed() };
   });
 
-/** Of the contacts with the same phone or email, the newest ones are considered. */
+/** Of the contacts with the same phone or e-mail, the newest are considered. */
 const MAX_CONTACTS = 200;
 
 /**
@@ -97,13 +97,15 @@ export const findConversationByContact = (
   by: { phone: string } | { email: string },
 ) =>
   store.transaction(async (tx): Promise<ConversationView | null> => {
-    const contacts = await tx.contacts.find({
-      where: { workspaceId: workspace.id, ...by },
-      direction: 'desc',
-      limit: MAX_CONTACTS,
-    });
+    const where = { workspaceId: workspace.id, ...by };
+    // Channel by channel: what visitors of the web chat claim never hides a verified contact.
+    const lists = await Promise.all(
+      CHANNEL_TYPES.map((channel) =>
+        tx.contacts.find({ where: { ...where, channel }, direction: 'desc', limit: MAX_CONTACTS }),
+      ),
+    );
     let best: ConversationView | null = null;
-    for (const contact of contacts) {
+    for (const contact of lists.flat()) {
       const conversation = await findLastConversation(tx, contact.id);
       if (!conversation) continue;
       const view = { workspace, contact, conversation };
