@@ -1,6 +1,7 @@
 import { html, type View } from '../platform/html/html.ts';
 import { dayInZone, formatInZone, readerZone } from '../platform/html/readerZone.ts';
 import { exactTime } from '../platform/html/times.ts';
+import type { Wait } from '../waits/index.ts';
 import type { ThreadItem } from './readThread.ts';
 
 const clock = () =>
@@ -28,7 +29,7 @@ export const dayView = (time: string): View =>
 export const beginsDay = (item: ThreadItem, before: ThreadItem | undefined): boolean =>
   before === undefined || dayInZone(timeOfItem(item)) > dayInZone(timeOfItem(before));
 
-/** When an item came to its place in the thread. */
+/** The time of an item's place in the thread. */
 export function timeOfItem(item: ThreadItem): string {
   switch (item.type) {
     case 'message':
@@ -40,8 +41,10 @@ export function timeOfItem(item: ThreadItem): string {
     case 'payment':
       return item.payment.createdAt;
     case 'wait':
-      return item.wait.kind === 'reply'
-        ? (item.wait.endedAt ?? item.wait.createdAt)
-        : item.wait.createdAt;
+      return timeOfWait(item.wait);
   }
 }
+
+/** A question that was answered is behind its answer; any other is where it was asked. */
+const timeOfWait = ({ answer, endedAt, createdAt }: Wait): string =>
+  answer === null ? createdAt : (endedAt ?? createdAt);
