@@ -4,6 +4,7 @@ import {
   type Conversation,
   excerptOf,
   type Excerpt,
+  isForgotten,
   readWordQuery,
   type WordQuery,
   searchConversations,
@@ -84,6 +85,7 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
     const items: InboxItem[] = [];
     const words = readWordQuery(query.search);
     for (const [conversation, contact] of await withContacts(tx, found.conversations)) {
+      if (isForgotten(contact)) continue;
       const message = found.messages?.get(conversation.id);
       const match = message ? matchOf(words, message, conversation) : null;
       items.push({ ...(await viewItem(tx, conversation, contact, member)), match });

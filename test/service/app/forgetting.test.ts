@@ -11,6 +11,10 @@ import {
   type Contact,
   type Forgetting,
 } from '../../../service/src/conversations/contact.ts';
+import { listConversations } from '../../../service/src/conversations/operations/listConversations.ts';
+import { NO_FILTER } from '../../../service/src/inbox/filter.ts';
+import { listInbox } from '../../../service/src/inbox/listInbox.ts';
+import { listWaiting } from '../../../service/src/inbox/waiting/listWaiting.ts';
 import { openConversation } from '../../../service/src/conversations/conversation.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
@@ -22,7 +26,8 @@ import type { Increment } from '../../../service/src/platform/counting/count.ts'
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
-import type { Workspace } from '../../../service/src/team/workspace.ts';
+import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
+import type { Deps } from '../../../service/src/platform/deps.ts';
 import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
 import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
@@ -220,6 +225,7 @@ describe('forgetting a contact', () => {
 
 describe('forgetting that is interrupted', () => {
   const MESSAGES = 1300;
+  const PLACE = { tab: 'all', filter: NO_FILTER, after: null } as const;
   const workspace = { id: 'ws_1', slug: 'w' } as Workspace;
   let storage: Storage;
   let store: ServiceStore;
@@ -252,7 +258,9 @@ describe('forgetting that is interrupted', () => {
         await tx.conversations.put({ ...open, messageCount: MESSAGES / 2 });
         for (let number = 1; number <= MESSAGES / 2; number += 1) {
           const text = `Zoraida ${number}`;
-          const message = { id: newId('msg'), conversationId: id, contactId, number, text, ...at };
+          const sender = { type: 'customer', name: 'Zoraida' };
+          const place = { id: newId('msg'), conversationId: id, contactId, number };
+          const message = { ...place, text, sender, ...at };
           await tx.messages.put({ ...message, channelMessageId: null } as unknown as Message);
         }
       });
@@ -340,7 +348,26 @@ describe('forgetting that is interrupted', () => {
     store.transaction(
       async (tx): Promise<Forgetting | undefined> => (await tx.contacts.peek(contactId))?.forgotten,
     );
-  const deps = () => ({ store, clock: systemClock });
+  const deps = () => ({ store, clock: systemClock }) as unknown as Deps;
+
+  it('shows nothing of them from the first moment on, before the rest is removed', async () => {
+    const member = { id: 'mbr_1', workspaceId: workspace.id } as Member;
+    const lists = async () => ({
+      api: (await listConversations(deps(), workspace, { fields: {}, q: '' }, { limit: 50 })).items,
+      inbox: (await listInbox(deps(), member, { ...PLACE, search: '' })).items,
+      search: (await listInbox(deps(), member, { ...PLACE, search: 'Zoraida 7' })).items,
+      decisions: (await listWaiting(deps(), workspace)).items,
+    });
+    const before = Object.entries(await lists()).map(([name, items]) => [name, items.length]);
+    expect(before).toEqual([
+      ['api', 2],
+      ['inbox', 2],
+      ['search', 2],
+      ['decisions', 1],
+    ]);
+    await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
+    expect(await lists()).toEqual({ api: [], inbox: [], search: [], decisions: [] });
+  });
 
   it.each([1, 3, 6])(
     'goes on after a kill behind batch %i, and counts nothing twice',

@@ -1,4 +1,4 @@
-import { type Contact, customerName } from '../../conversations/index.ts';
+import { type Contact, customerName, isForgotten } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -56,7 +56,10 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
     ].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
     const items: WaitingItem[] = [];
     for (const { wait, call, id, createdAt, conversationId } of found.slice(0, MAX_SHOWN)) {
-      const about = { id, createdAt, conversationId, customer: await nameIn(tx, conversationId) };
+      const contact = await contactIn(tx, conversationId);
+      if (contact !== null && isForgotten(contact)) continue;
+      const customer = contact && customerName(contact);
+      const about = { id, createdAt, conversationId, customer };
       if (wait) items.push({ type: 'wait', wait, ...about });
       else items.push({ type: 'tool_call', call, tool: await toolOf(tx, call), ...about });
     }
@@ -66,10 +69,9 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
 const toolOf = async (tx: Tx, { toolId }: ToolCall): Promise<Tool | null> =>
   toolId === null ? null : tx.tools.peek(toolId);
 
-async function nameIn(tx: Tx, conversationId: string | null): Promise<string | null> {
+async function contactIn(tx: Tx, conversationId: string | null): Promise<Contact | null> {
   const conversation = conversationId === null ? null : await tx.conversations.peek(conversationId);
-  const contact: Contact | null = conversation && (await tx.contacts.peek(conversation.contactId));
-  return contact && customerName(contact);
+  return conversation && tx.contacts.peek(conversation.contactId);
 }
 
 /** Among the newest decisions; what still waits is not one of them. */
