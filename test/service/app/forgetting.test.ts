@@ -213,6 +213,12 @@ describe('forgetting a contact', () => {
     await browser.get(`/conversations/${id}/contact`);
     const page = await browser.post(`/conversations/${id}/contact`, { name: ' Zora of Acme ' });
     expect(page.text).toContain('Zora of Acme');
+    const smiles = '🙂'.repeat(200);
+    const longest = await browser.post(`/conversations/${id}/contact`, { name: smiles });
+    expect(longest.status).toBe(200);
+    const withNul = await browser.post(`/conversations/${id}/contact`, { name: 'a\0b' });
+    expect(withNul.status).toBe(400);
+    await browser.post(`/conversations/${id}/contact`, { name: ' Zora of Acme ' });
     expect((await api.get(`/api/conversations/${id}`)).body.contact.name).toBe('Zora of Acme');
     expect((await browser.get('/conversations?q=acme')).html).toContain(id);
     const long = await browser.post(`/conversations/${id}/contact`, { name: 'x'.repeat(201) });

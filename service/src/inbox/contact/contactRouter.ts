@@ -9,6 +9,7 @@ import {
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { type FormState, parseForm, readForm } from '../../platform/html/forms.ts';
+import { textSchema } from '../../platform/http/schemas.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
 import { actorOf, isOwner, signedInOf } from '../../team/index.ts';
 import { placeOf, threadHref } from '../links.ts';
@@ -18,14 +19,12 @@ import { forgottenFragment, forgottenPage, type ForgottenPage } from './forgotte
 
 type OfConversation = Request<{ id: string }>;
 
+/** Empty: the channel's name. */
 const nameSchema = z.object({
   name: z
     .string()
-    .trim()
-    .max(
-      MAX_CONTACT_NAME_CHARACTERS,
-      `must have at most ${MAX_CONTACT_NAME_CHARACTERS} characters`,
-    ),
+    .transform((name) => name.trim() || null)
+    .pipe(textSchema(MAX_CONTACT_NAME_CHARACTERS).nullable()),
 });
 
 /** A contact's page, where it is renamed or forgotten, and what was removed of a forgotten one. */
@@ -57,8 +56,8 @@ function addName(router: Router, deps: Deps): void {
   router.post('/conversations/:id/contact', async (request: OfConversation, response) => {
     const form = parseForm(nameSchema, readForm(request));
     if (!form.ok) return show(request, response.status(400), form);
-    const name = form.data.name === '' ? null : form.data.name;
-    await renameContact(deps, signedInOf(response).workspace, request.params.id, name);
+    const { workspace } = signedInOf(response);
+    await renameContact(deps, workspace, request.params.id, form.data.name);
     goBack(request, response, 'contact-saved');
   });
 }
