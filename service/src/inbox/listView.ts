@@ -2,7 +2,7 @@ import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import { countInWords } from './counts.ts';
 import { MAX_COUNTED, type Inbox, type InboxCounts, type InboxItem } from './listInbox.ts';
 import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
-import { avatar } from '../platform/html/components.ts';
+import { avatar, hiddenFields } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
 import { reloadsOn } from '../platform/html/liveSection.ts';
@@ -44,7 +44,7 @@ export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
     <div class="finding">
       <form role="search" action="/conversations" method="get" class="search">
-        ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
+        ${hiddenFields({ tab: searchedTab(parts.place) })}
         ${filterFields(parts.place.filter)}
         <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Search" title="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
         <button class="icon-button secondary" aria-label="Search">${icon('search')}</button>
@@ -58,6 +58,9 @@ export const listPane = (parts: ListParts): View => html`
     </div>
   </section>
 `;
+
+/** Approvals cannot be searched: a search from there looks in all conversations. */
+const searchedTab = ({ tab }: Place) => (tab === 'all' || tab === 'approvals' ? undefined : tab);
 
 /** Notifications and a sound in this browser. alerts.js shows it. */
 const alertsSwitch = (): View => html`
@@ -194,13 +197,17 @@ function emptyList(place: Place): View {
   const { tab, search, filter } = place;
   if (search === '' && !isFiltered(filter)) return html`<p class="empty">${EMPTY[tab]}</p>`;
   const found = search === '' ? 'No conversations' : html`No results for “<bdi>${search}</bdi>”`;
+  const link = (words: string, wider: Place) =>
+    html`<a href=${hrefAt('/conversations', wider)}>${words}</a>`;
   return html`
     <p class="empty">
       ${found}${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}${isFiltered(filter) ? ' with this filter' : ''}.${' '}
       ${
-        tab === 'all' || search === ''
-          ? html`<a href=${hrefAt('/conversations', placeOfTab(search === '' ? tab : 'all'))}>Show all conversations</a>`
-          : html`<a href=${hrefAt('/conversations', { ...placeOfTab('all'), search })}>Search all conversations</a>`
+        search === ''
+          ? link('Clear the filter', placeOfTab(tab))
+          : tab === 'all'
+            ? link('Show all conversations', placeOfTab('all'))
+            : link('Search all conversations', { ...placeOfTab('all'), search })
       }
     </p>
   `;

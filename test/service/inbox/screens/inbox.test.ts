@@ -106,7 +106,7 @@ describe('the inbox', () => {
     expect(html).toContain(`href="${one.path}?q=filter&amp;channel=web_chat&amp;stage=qualified"`);
     expect(text).toContain('Filter: Web chat, Qualified');
     const none = await ana.get('/conversations?tab=closed&stage=lost');
-    expect(none.text).toContain('No conversations in “Closed” with this filter. Show all');
+    expect(none.text).toContain('No conversations in “Closed” with this filter. Clear the filter');
   });
 
   it.each(['stage=x', 'channel[]=web_chat', 'status=open', 'assignee=<script>'])(

@@ -86,7 +86,10 @@ describe('an approval on the conversations screen', () => {
     );
     const list = await ana.get('/conversations');
     expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
-    expect((await ana.get('/conversations?tab=approvals')).html).toContain(id);
+    const approvals = await ana.get('/conversations?tab=approvals');
+    expect(approvals.html).toContain(id);
+    // Approvals are not searched: what is typed there is looked for in all conversations.
+    expect(approvals.html).not.toContain('name="tab"');
     await ana.post(`${path}/close`, { verdict: 'unknown', summary: 'x' });
     expect((await ana.get('/conversations?tab=approvals')).text).toContain(
       'No tool calls are waiting for a decision.',
