@@ -1,11 +1,9 @@
-import type { ThreadItem } from './readThread.ts';
 import { type Tool, isBuiltIn, type ToolCall, parseUrlTemplate } from '../tools/index.ts';
 import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import type { Decision } from '../platform/decision.ts';
 import { timeView } from '../platform/html/times.ts';
-import { noteInWords } from './labels.ts';
-import { actorName } from '../conversations/index.ts';
+import { actorName, type Conversation } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import type { Viewer } from '../platform/html/viewer.ts';
 import { MAX_WAIT_NOTE_CHARACTERS } from '../waits/index.ts';
@@ -14,8 +12,8 @@ import { argumentsView, callName, resultView } from './toolCallView.ts';
 interface ApprovalParts {
   readonly signedIn: Viewer;
   readonly now: Date;
-  /** What stands beside it. A note among it may say why the call was cancelled. */
-  readonly items: readonly ThreadItem[];
+  /** Its end may say why the call was cancelled. Left out where only what waits is shown. */
+  readonly conversation?: Conversation;
   /** Where the decision is posted. */
   readonly action: string;
 }
@@ -69,8 +67,8 @@ const decisionForm = (
   </form>
 `;
 
-const decidedView = (call: ToolCall, { items, now }: ApprovalParts): View => html`
-  <p class="decided">${call.decision === null ? undecidedEnd(call, items, now) : decisionView(call, call.decision, now)}</p>
+const decidedView = (call: ToolCall, { conversation, now }: ApprovalParts): View => html`
+  <p class="decided">${call.decision === null ? undecidedEnd(call, conversation, now) : decisionView(call, call.decision, now)}</p>
   ${resultView(call)}
 `;
 
@@ -84,13 +82,13 @@ const decisionView = (
   ${approved && status === 'cancelled' ? ' Cancelled before it ran.' : null}
 `;
 
-function undecidedEnd(call: ToolCall, items: readonly ThreadItem[], now: Date): View {
+function undecidedEnd(call: ToolCall, conversation: Conversation | undefined, now: Date): View {
   const { status, finishedAt } = call;
   if (status === 'expired') return html`Expired ${timeView(finishedAt, now)} without a decision.`;
   // What one transaction changes has the same time.
-  const cause = items.find((item) => item.type === 'note' && item.note.createdAt === finishedAt);
-  if (cause?.type === 'note')
-    return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${noteInWords(cause.note)}</bdi>.`;
+  const { outcome = null } = conversation ?? {};
+  if (outcome?.closedAt === finishedAt)
+    return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${actorName(outcome.closedBy)}</bdi> closed the conversation.`;
   return html`Cancelled ${timeView(finishedAt, now)}, because ${
     isBuiltIn(call)
       ? 'payment links were turned off for the agent'

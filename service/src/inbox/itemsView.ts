@@ -82,7 +82,7 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
         ? approvalCard(item.call, item.tool, {
             signedIn,
             now,
-            items: thread.items,
+            conversation: thread.conversation,
             action: action(`/tool-calls/${item.call.id}/decide`),
           })
         : toolCallView(item.call, item.tool, parts.now);

@@ -50,7 +50,6 @@ function itemView(item: WaitingItem, { signedIn, now }: WaitingPage): View {
         : approvalCard(item.call, item.tool, {
             signedIn,
             now,
-            items: [],
             action: `/waiting/tool-calls/${id}/decide`,
           })
     }
