@@ -12,6 +12,7 @@ import { MAX_NOTE_CHARACTERS } from './systemNote.ts';
 import { contactSearchSchema } from './contacts/contract.ts';
 import { operationsOf } from '../platform/http/operation.ts';
 import {
+  actorSchema,
   booleanSchema,
   countSchema,
   instantSchema,
@@ -29,8 +30,6 @@ export const channelTypeSchema = oneOf(CHANNEL_TYPES);
 const statusSchema = oneOf(CONVERSATION_STATUSES);
 const stageSchema = oneOf(FUNNEL_STAGES);
 const verdictSchema = oneOf(VERDICTS);
-
-const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() });
 
 /** The conversation object inside an event payload. */
 const conversationFields = {

@@ -2,6 +2,7 @@ import type { Document } from '../store/store.ts';
 import type { ChannelType } from './contact.ts';
 import { timestamp } from '../platform/clock.ts';
 import { errorWithFix } from '../platform/http/errorCatalogue.ts';
+import type { Position } from '../platform/http/searchPage.ts';
 import type { Actor } from '../platform/actor.ts';
 
 /**
@@ -329,14 +330,8 @@ export const isQualifiedOrBeyond = (stage: FunnelStage): boolean =>
 export const isForward = (from: FunnelStage, to: FunnelStage): boolean =>
   from !== 'lost' && STEPS.indexOf(to) > STEPS.indexOf(from);
 
-/** A place in a list that is ordered by time. */
-export interface InboxPosition {
-  readonly value: string;
-  readonly id: string;
-}
-
 /** Where a conversation is in a list that is ordered by its last change. */
-export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
+export const positionOf = ({ updatedAt, id }: Conversation): Position => ({
   value: updatedAt,
   id,
 });

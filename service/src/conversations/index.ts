@@ -33,7 +33,6 @@ export {
   handOver,
   type Handover,
   type HandoverReason,
-  type InboxPosition,
   isCustomerWaiting,
   MAX_SUMMARY_CHARACTERS,
   openConversation,

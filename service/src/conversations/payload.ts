@@ -3,7 +3,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation, Handover, Outcome, FunnelStage } from './conversation.ts';
 import type { Actor } from '../platform/actor.ts';
-import { emit, type EventFacts, type EventName } from '../deliveries/index.ts';
+import { emit, type EventFacts } from '../deliveries/index.ts';
 import { contactDisplay, maskId, maskName, maskText } from '../platform/masking.ts';
 import type { Message, Sender } from './message.ts';
 import type { Workspace } from '../team/index.ts';
@@ -114,7 +114,7 @@ export const eventPayload = (
   at: Date,
 ) => ({
   id,
-  event: detail.name as EventName,
+  event: detail.name,
   occurred_at: timestamp(at),
   workspace: about.workspace.slug,
   conversation: conversationPayload(about.conversation, about.contact, about.workspace),

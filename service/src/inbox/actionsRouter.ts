@@ -24,6 +24,7 @@ import { textSchema } from '../platform/http/schemas.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { onceForForm } from '../platform/html/formOnce.ts';
 import { parseForm, readForm } from '../platform/html/forms.ts';
+import { newFormToken } from '../platform/security/tokens.ts';
 import type { Tx } from '../store/collections.ts';
 import { cancelWait } from '../waits/index.ts';
 import { decideByForm, decisionSchema } from '../waits/screens/decideForm.ts';
@@ -34,7 +35,7 @@ type Post = Request<{ id: string }>;
 
 const replySchema = z.object({
   text: textSchema(MAX_REPLY_CHARACTERS),
-  once: z.string().max(100).optional(),
+  once: z.string().max(100).default(newFormToken),
   /** How many messages there were when the form was made. */
   seen: z.coerce.number().catch(Infinity),
 });
@@ -86,11 +87,9 @@ function addReply(router: Router, deps: Deps, showThread: ShowThread): void {
         return (await sendMessage(within, workspace, id, text, actorOf(signedIn))).message.id;
       };
       // Posting the same form again, because the answer to the first was lost, sends nothing.
-      if (once === undefined) await inOneTransaction(deps, send);
-      else
-        await onceForForm(deps, workspace, ['reply', id, once, text], (within) =>
-          inOneTransaction(within, send),
-        );
+      await onceForForm(deps, workspace, ['reply', id, once, text], (within) =>
+        inOneTransaction(within, send),
+      );
       goBack(request, response);
     } catch (error) {
       if (error instanceof OtherAnswer) {

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import type { InboxPosition } from '../conversations/index.ts';
+import { timestamp } from '../platform/clock.ts';
+import type { Position } from '../platform/http/searchPage.ts';
 import { readFilter } from './filter.ts';
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import type { InboxQuery } from './listInbox.ts';
@@ -53,11 +54,11 @@ export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = '
   hrefAt(`/conversations/${id}${rest}`, place, extra);
 
 /** Writes a position for a URL. */
-export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;
+export const writePosition = ({ value, id }: Position): string => `${Date.parse(value)}_${id}`;
 
 /** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
-export function readPosition(text: string): InboxPosition | null {
+export function readPosition(text: string): Position | null {
   const [, ms, id] = /^(\d{1,15})_((?:conv|msg)_[0-9A-Z]{26})$/.exec(text) ?? [];
   if (ms === undefined || id === undefined) return null;
-  return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
+  return { value: timestamp(new Date(Number(ms))), id };
 }

@@ -8,7 +8,6 @@ import {
   readWordQuery,
   type WordQuery,
   searchConversations,
-  type InboxPosition,
   readMarkId,
   unreadOf,
   type Message,
@@ -21,7 +20,7 @@ import type { InboxFilter } from './filter.ts';
 import { fieldsIn, findInTab } from './findInTab.ts';
 import { messageInWords } from './messageWords.ts';
 import { fieldsOfTab, orderOfTab, type InboxTab, type ListTab } from './tabs.ts';
-import { searchPage } from '../platform/http/searchPage.ts';
+import { type Position, searchPage } from '../platform/http/searchPage.ts';
 import type { Member } from '../team/index.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
@@ -45,7 +44,7 @@ export interface Match {
 export interface Inbox {
   readonly items: readonly InboxItem[];
   /** Where the next page begins; null on the last one. */
-  readonly next: InboxPosition | null;
+  readonly next: Position | null;
   /** A search ended here before it had seen everything; `next` says where it goes on. */
   readonly stoppedEarly: boolean;
   readonly counts: InboxCounts;
@@ -65,7 +64,7 @@ export interface InboxQuery {
   /** A name, a phone number, an e-mail, or what was said; empty for no search. */
   readonly search: string;
   readonly filter: InboxFilter;
-  readonly after: InboxPosition | null;
+  readonly after: Position | null;
 }
 
 export const INBOX_PAGE = 50;
@@ -111,7 +110,7 @@ interface Found {
   readonly conversations: readonly Conversation[];
   /** By conversation, those that match a search. */
   readonly messages?: ReadonlyMap<string, Message>;
-  readonly next: InboxPosition | null;
+  readonly next: Position | null;
   readonly stoppedEarly: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Message } from '../conversations/index.ts';
+import { findNewestMessages, type Message } from '../conversations/index.ts';
 import type { Tx } from '../store/collections.ts';
 import type { Member } from '../team/index.ts';
 
@@ -20,14 +20,9 @@ export async function findOtherAnswer(
   now: Date,
 ): Promise<Message | null> {
   const conversation = await tx.conversations.get(conversationId);
-  if (conversation?.workspaceId !== member.workspaceId) return null;
-  if (conversation.messageCount <= seen) return null;
-  const newest = await tx.messages.find({
-    where: { conversationId },
-    orderBy: 'number',
-    direction: 'desc',
-    limit: MAX_LOOKED_AT,
-  });
+  if (conversation?.workspaceId !== member.workspaceId || conversation.messageCount <= seen)
+    return null;
+  const newest = await findNewestMessages(tx, conversationId, MAX_LOOKED_AT);
   const isOther = ({ number, sender, createdAt }: Message) =>
     number > seen &&
     sender.type === 'team_member' &&

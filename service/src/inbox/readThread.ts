@@ -2,11 +2,12 @@ import { isAgentOn } from '../agent/index.ts';
 import type { Tx } from '../store/collections.ts';
 import {
   type Conversation,
-  readMarkId,
-  type Message,
-  type SystemNote,
-  peekConversation,
   type ConversationView,
+  findLastConversation,
+  type Message,
+  peekConversation,
+  readMarkId,
+  type SystemNote,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
 import type { Payment } from '../payments/index.ts';
@@ -65,11 +66,7 @@ export const readThread = (
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
-    const [newest] = await tx.conversations.find({
-      where: { contactId: conversation.contactId },
-      direction: 'desc',
-      limit: 1,
-    });
+    const newest = await findLastConversation(tx, conversation.contactId);
     return {
       ...view,
       items: await itemsBetween(tx, id, first, last, isNewest),

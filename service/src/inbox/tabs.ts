@@ -1,4 +1,5 @@
-import { type Conversation, type InboxPosition, positionOf } from '../conversations/index.ts';
+import { type Conversation, positionOf } from '../conversations/index.ts';
+import type { Position } from '../platform/http/searchPage.ts';
 
 /** The tabs of the team's list of conversations. */
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
@@ -35,7 +36,7 @@ interface Order {
   readonly direction: 'asc' | 'desc';
   /** Only what has a value after this one is in the tab. */
   readonly after?: { readonly value: string };
-  positionOf(conversation: Conversation): InboxPosition;
+  positionOf(conversation: Conversation): Position;
 }
 
 const LAST_CHANGED_FIRST: Order = {

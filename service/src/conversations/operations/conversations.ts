@@ -84,7 +84,7 @@ export const readConversation = (
   });
 
 /** Of the contacts with the same phone or e-mail, the newest are considered. */
-const MAX_CONTACTS = 200;
+export const MAX_CONTACTS = 200;
 
 /**
  * Finds the conversation of the contact with this phone or email; null when there is none. Contacts
@@ -130,6 +130,22 @@ export async function findLastConversation(
 ): Promise<Conversation | null> {
   const [last] = await tx.conversations.find({ where: { contactId }, direction: 'desc', limit: 1 });
   return last ?? null;
+}
+
+/** More conversations than one contact has. */
+const MAX_OF_CONTACT = 10_000;
+
+/** All conversations of these contacts. */
+export async function findConversationsOf(
+  tx: Tx,
+  contactIds: readonly string[],
+): Promise<readonly Conversation[]> {
+  const lists = await Promise.all(
+    contactIds.map((contactId) =>
+      tx.conversations.find({ where: { contactId }, limit: MAX_OF_CONTACT }),
+    ),
+  );
+  return lists.flat();
 }
 
 /** The newest messages of a conversation, the last one first. @param limit from 1 */

@@ -14,12 +14,17 @@ import {
 } from '../contacts/contactSearch.ts';
 import { isForgotten } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
-import { withContacts, type ConversationView } from './conversations.ts';
+import {
+  findConversationsOf,
+  MAX_CONTACTS,
+  withContacts,
+  type ConversationView,
+} from './conversations.ts';
 
 type Fields = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage' | 'contactId'>>;
 
 /** Which conversations are wanted. Times are as stored. */
-export interface ConversationFilter {
+interface ConversationFilter {
   readonly fields: Fields;
   /** A whole phone number or e-mail of the contact, or a part of their name; empty for all. */
   readonly q: string;
@@ -94,11 +99,6 @@ async function searchOf(
   };
 }
 
-/** More conversations than one contact has. */
-const MAX_OF_CONTACT = 10_000;
-/** Of the contacts with the same phone or e-mail, the newest ones are considered. */
-const MAX_CONTACTS = 200;
-
 /** All conversations of the contacts that the filter names; null when it names none. */
 async function conversationsOf(
   tx: Tx,
@@ -114,12 +114,8 @@ async function conversationsOf(
     contactIds = contactIds === null ? ids : ids.filter((id) => id === fields.contactId);
   }
   if (contactIds === null) return null;
-  const lists = await Promise.all(
-    contactIds.map((contactId) =>
-      tx.conversations.find({ where: { contactId }, limit: MAX_OF_CONTACT }),
-    ),
-  );
-  return lists.flat().filter((each) => each.workspaceId === workspaceId);
+  const found = await findConversationsOf(tx, contactIds);
+  return found.filter((each) => each.workspaceId === workspaceId);
 }
 
 function pageOfKnown(

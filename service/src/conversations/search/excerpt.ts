@@ -1,7 +1,7 @@
 import { findMarks, type WordQuery } from './wordQuery.ts';
 
 /** A part of an excerpt. `isMatch`: it is a word that was searched for. */
-export interface ExcerptPart {
+interface ExcerptPart {
   readonly text: string;
   readonly isMatch: boolean;
 }

@@ -1,18 +1,18 @@
 import { decodeTime, encodeTime, TIME_MAX } from 'ulid';
 import { timestamp } from '../../platform/clock.ts';
-import { MAX_SEARCHED, searchPage, type SearchedPage } from '../../platform/http/searchPage.ts';
+import {
+  MAX_SEARCHED,
+  type Position,
+  searchPage,
+  type SearchedPage,
+} from '../../platform/http/searchPage.ts';
 import { compareText } from '../../platform/compareText.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import { ofContacts, shownMatcher } from '../contacts/contactSearch.ts';
-import {
-  isCustomerWaiting,
-  type Conversation,
-  positionOf,
-  type InboxPosition,
-} from '../conversation.ts';
+import { isCustomerWaiting, type Conversation, positionOf } from '../conversation.ts';
 import type { Message } from '../message.ts';
-import { findNewestMessages } from '../operations/conversations.ts';
+import { findConversationsOf, findNewestMessages } from '../operations/conversations.ts';
 import { wordsOfContact } from './contactWords.ts';
 import { matchesQuery, readWordQuery, type WordQuery } from './wordQuery.ts';
 import { wordsOf } from './words.ts';
@@ -29,18 +29,18 @@ export interface ConversationSearch {
   readonly fields: readonly Fields[];
   /** Only those whose customers wait for the team. */
   readonly onlyWaiting: boolean;
-  readonly after: InboxPosition | null;
+  readonly after: Position | null;
   readonly limit: number;
 }
 
-export interface FoundConversation {
+interface FoundConversation {
   readonly conversation: Conversation;
   /** The newest message that matches; null when the contact does. */
   readonly message: Message | null;
 }
 
 interface Placed extends FoundConversation {
-  readonly position: InboxPosition;
+  readonly position: Position;
 }
 
 type Found = SearchedPage<Placed>;
@@ -51,8 +51,6 @@ const NOTHING: Found = { items: [], next: null, stoppedEarly: false };
 const CHUNK = 250;
 /** With more contacts of a name, the conversations are looked through instead. */
 const MAX_CONTACTS = 200;
-/** More conversations than one contact has. */
-const MAX_OF_CONTACT = 10_000;
 
 /**
  * Finds the conversations of contacts that match, and those in which a message matches: the newest
@@ -86,13 +84,11 @@ async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): 
     limit: MAX_CONTACTS + 1,
   });
   if (contacts.length > MAX_CONTACTS) return scanContacts(tx, search, matcherOf(query));
-  const lists = await Promise.all(
-    contacts.map(({ id: contactId }) =>
-      tx.conversations.find({ where: { contactId }, limit: MAX_OF_CONTACT }),
-    ),
+  const conversations = await findConversationsOf(
+    tx,
+    contacts.map(({ id }) => id),
   );
-  const items = lists
-    .flat()
+  const items = conversations
     .filter((conversation) => isWanted(conversation, search))
     .map(placedByChange)
     .filter(({ position }) => after === null || isBehind(position, after))
@@ -219,22 +215,21 @@ const placedByChange = (conversation: Conversation): Placed => ({
 const TIME_AT = 'msg_'.length;
 
 /** The time in its id, by which messages are found. */
-const positionOfMessage = ({ id }: Message): InboxPosition => ({
+const positionOfMessage = ({ id }: Message): Position => ({
   value: timestamp(new Date(decodeTime(id.slice(TIME_AT)))),
   id,
 });
 
 /** The id that older messages come before; at a conversation's place it is made from the time alone. */
-const idAt = ({ value, id }: InboxPosition): string =>
+const idAt = ({ value, id }: Position): string =>
   id.startsWith('msg_') ? id : `msg_${encodeTime(Math.min(Date.parse(value), TIME_MAX))}`;
 
-const compare = (a: InboxPosition, b: InboxPosition): number =>
+const compare = (a: Position, b: Position): number =>
   compareText(a.value, b.value) || compareText(a.id, b.id);
 
-const isBehind = (position: InboxPosition, after: InboxPosition): boolean =>
-  compare(position, after) < 0;
+const isBehind = (position: Position, after: Position): boolean => compare(position, after) < 0;
 
-const newest = (a: InboxPosition | null, b: InboxPosition | null): InboxPosition | null => {
+const newest = (a: Position | null, b: Position | null): Position | null => {
   if (a === null || b === null) return a ?? b;
   return compare(a, b) > 0 ? a : b;
 };

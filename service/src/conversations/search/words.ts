@@ -8,7 +8,7 @@ import { foldForSearch } from './folding.ts';
  */
 
 /** A word of a text, and where it stands there. */
-export interface WordAt {
+interface WordAt {
   readonly word: string;
   readonly start: number;
   readonly end: number;

@@ -11,7 +11,7 @@ import { teamPage } from '../../platform/html/layout.ts';
 import type { SignedIn } from '../../team/index.ts';
 import { threadHref, type Place } from '../links.ts';
 
-export interface ContactPage {
+interface ContactPage {
   readonly conversationId: string;
   readonly place: Place;
   readonly preview: ForgetPreview;

@@ -5,7 +5,6 @@ import type { Contact } from '../../../../service/src/conversations/contact.ts';
 import {
   openConversation,
   type Conversation,
-  type InboxPosition,
 } from '../../../../service/src/conversations/conversation.ts';
 import type { Message } from '../../../../service/src/conversations/message.ts';
 import {
@@ -16,6 +15,7 @@ import { systemClock, timestamp } from '../../../../service/src/platform/clock.t
 import { newId } from '../../../../service/src/platform/ids.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
+import type { Position } from '../../../../service/src/platform/http/searchPage.ts';
 import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 
 describe('search in what was said', () => {
@@ -142,7 +142,7 @@ describe('search in what was said', () => {
     }
     for (const limit of [7, 60, 100]) {
       const seen: string[] = [];
-      let after: InboxPosition | null = null;
+      let after: Position | null = null;
       do {
         const page: Awaited<ReturnType<typeof search>> = await search('parcel', { after, limit });
         expect(page.items.length).toBeLessThanOrEqual(limit);
