@@ -59,7 +59,7 @@ export const FORGETTING_QUEUE = 'forgetting';
 
 /**
  * The removal of what is personal. The contact stays with this record and without details, so that
- * what remains, such as payments, still has one.
+ * what remains, such as payments, still has a contact.
  * @see docs/decisions/0050-what-forgetting-a-contact-removes.md
  */
 export interface Forgetting {
@@ -67,7 +67,7 @@ export interface Forgetting {
   readonly by: Actor;
   /** What has been removed so far. */
   readonly removed: Removed;
-  /** Where it goes on; null when it has ended. */
+  /** What the removal continues with; null when it has ended. */
   readonly next: ForgettingStep | null;
   readonly finishedAt: string | null;
 }

@@ -25,8 +25,8 @@ export interface Messaging {
    */
   queue(tx: Tx, sent: ConversationView & { message: Message }, now: Date): Promise<Message>;
   /**
-   * Queues a failed message again, behind what waits: the parts of it that were not sent. A message
-   * that has not failed stays as it is.
+   * Queues the unsent parts of a failed message again, behind what waits already. A message that has
+   * not failed stays as it is.
    * @returns whether it is queued
    */
   resend(tx: Tx, view: ConversationView, messageId: string, now: Date): Promise<boolean>;

@@ -48,7 +48,7 @@ function destination(call: ToolCall, tool: Tool | null): View {
   return html`Calls <b class="host">${host}</b>. `;
 }
 
-/** In a field of several lines, Enter decides nothing. */
+/** The reason is a field of several lines, so that Enter decides nothing. */
 const decisionForm = (
   { id }: ToolCall,
   name: string,

@@ -87,7 +87,7 @@ const stageForm = ({ signedIn, panel: { conversation }, place }: PanelParts): Vi
   </form>
 `;
 
-/** Says nothing where there is nothing. */
+/** Shows nothing for an empty list. */
 const listView = <Item>(title: string, items: readonly Item[], view: (item: Item) => View): View =>
   items.length === 0
     ? null
@@ -127,7 +127,7 @@ const noteLink = (note: SystemNote, parts: PanelParts, now: Date): View => {
   `;
 };
 
-/** So many messages are shown behind the one that is linked to. */
+/** How many messages the page shows behind the item that is linked to. */
 const MESSAGES_BEHIND = 25;
 
 /** The page of the thread that an item is on, at that item. */

@@ -6,7 +6,7 @@ import { fieldsOfTab, orderOfTab, type ListTab, type TabFields } from './tabs.ts
 
 type Fields = TabFields & Partial<Pick<Conversation, 'channel' | 'funnelStage'>>;
 
-/** The fields of a tab's conversations that a filter lets through: all of one of these. */
+/** As `fieldsOfTab`, for the conversations that pass the filter. */
 export function fieldsIn(tab: ListTab, filter: InboxFilter, memberId: string): readonly Fields[] {
   const wanted = fieldsOfFilter(filter);
   return fieldsOfTab(tab, memberId)
@@ -16,7 +16,7 @@ export function fieldsIn(tab: ListTab, filter: InboxFilter, memberId: string): r
 
 type Page = Pick<Query<Conversation>, 'after' | 'limit'>;
 
-/** A page of a tab in its order. What is there for two reasons is there once. */
+/** A page of a tab in its order. A conversation that several alternatives find is there once. */
 export async function findInTab(
   tx: Tx,
   workspaceId: string,

@@ -32,7 +32,7 @@ export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly unread: number;
   /** The member who has it; null when nobody of the team has. */
   readonly takenByName: string | null;
-  /** What was searched for and said; null when the contact matches. */
+  /** The message that matches a search; null when the contact does. */
   readonly match: Match | null;
 }
 
@@ -55,7 +55,7 @@ export interface Inbox {
 /** Each at most `MAX_COUNTED`. */
 export type InboxCounts = Readonly<Record<CountedTab, number>>;
 
-/** The tabs of what is to be done. */
+/** The tabs that say how much there is to do. */
 const COUNTED_TABS = ['agent', 'waiting', 'mine', 'approvals'] as const;
 type CountedTab = (typeof COUNTED_TABS)[number];
 
@@ -72,8 +72,8 @@ export const MAX_COUNTED = 100;
 const MAX_MEMBERS = 1000;
 
 /**
- * A page of the team's list for one member, with how much is in each tab: the last changed first,
- * or of what waits for a person the longest waiting first.
+ * A page of the team's list for one member, with how much is in each tab. The last changed comes
+ * first; in the tab of those who wait, the longest waiting.
  */
 export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
   store.transaction(async (tx): Promise<Inbox> => {
@@ -183,7 +183,7 @@ async function viewItem(
   };
 }
 
-/** So many messages are looked through for the customer's last words. */
+/** How many of the newest messages are searched for the customer's last words. */
 const MAX_LOOKED_AT = 6;
 
 const isOutbound = ({ direction }: Message) => direction === 'outbound';
@@ -195,7 +195,7 @@ function shownOf(newest: readonly Message[]): Message | null {
   return newest.find(({ direction }) => direction === 'inbound') ?? last;
 }
 
-/** Who of the team has a conversation; null when nobody has, or the member was removed. */
+/** The name of the member in control; null when there is none, or they were removed. */
 export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<string | null> {
   const member = (takenBy ?? null) === null ? null : await tx.members.peek(takenBy!);
   return member?.name ?? null;
@@ -224,7 +224,7 @@ export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member
 /**
  * The conversation whose customer has waited longest; null when none waits. What a colleague has
  * comes last.
- * @param from the one that is open: while it waits itself, the one that comes after it
+ * @param from the conversation that is open. If it waits too, the one behind it is next
  */
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {

@@ -30,7 +30,7 @@ export interface ListParts {
   readonly openId: string | null;
   readonly signedIn: SignedIn;
   readonly now: Date;
-  /** All of the list's page; else its first rows, and the rest when somebody comes to their end. */
+  /** The whole page of the list; else its first rows, and the rest on scrolling to their end. */
   readonly isWhole?: boolean;
 }
 
@@ -94,7 +94,7 @@ const newestInWords = ({ tab }: Place) =>
   tab === 'waiting' ? 'Back to those who wait longest' : 'Back to the newest conversations';
 
 const olderInWords = ({ tab }: Place) =>
-  tab === 'waiting' ? 'Who waits less long' : 'Older conversations';
+  tab === 'waiting' ? 'More waiting customers' : 'Older conversations';
 
 const counted = (count: number) => countInWords(count, MAX_COUNTED);
 

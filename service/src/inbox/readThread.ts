@@ -43,7 +43,7 @@ export interface Thread extends ConversationView {
 
 /** Messages on a page. */
 export const THREAD_PAGE = 50;
-/** Tool calls, payment links and notes, of each so many, between the messages of one page. */
+/** How many tool calls, payment links, waits and notes a page has at most, of each. */
 const MAX_BETWEEN_MESSAGES = 500;
 
 /**
@@ -109,8 +109,7 @@ async function itemsBetween(
     after: { value: first - 1 },
     limit: Math.max(0, last - first + 1),
   });
-  // What came before the first message belongs to the first page; what follows a page's last one to
-  // that page.
+  // The first page has what came before the first message. Each page has what follows its last one.
   const from = first === 1 ? 0 : first;
   const to = isNewest ? Infinity : last;
   const inOrder = {
@@ -159,7 +158,7 @@ async function itemsBetween(
     .map(({ item }) => item);
 }
 
-/** That a workflow has its answer is said behind the answer, not behind the question. */
+/** A question that was answered stands behind the answer. */
 function answeredAt({ kind, answer }: Wait, messages: readonly Message[]): number | null {
   if (kind !== 'reply' || answer === null) return null;
   const lastId = answer.messages.at(-1)?.id;

@@ -8,12 +8,12 @@ export type InboxTab = (typeof INBOX_TABS)[number];
 /** A tab of conversations. `approvals` lists them by their tool calls. */
 export type ListTab = Exclude<InboxTab, 'approvals'>;
 
-/** Beside its fields, `waiting` has those whose customers wait. */
+/** Fields do not tell who is in `waiting`: the conversations whose customers wait. */
 export type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy' | 'assigneeId'>>;
 
 const OPEN_STATUSES = ['ai_active', 'awaiting_human', 'human_active'] as const;
 
-/** What the conversations of a tab have: each has all fields of one of these. */
+/** Alternatives: a conversation of the tab has all the fields of at least one. */
 export function fieldsOfTab(tab: ListTab, memberId: string): readonly TabFields[] {
   switch (tab) {
     case 'all':

@@ -13,8 +13,8 @@ export interface RevealView {
 }
 
 /**
- * Which contacts' details a key has read, newest first. What was read of a contact that was removed
- * is removed with them.
+ * Which contacts' details a key has read, newest first. Removing a contact removes these records
+ * too.
  */
 export const listReveals = ({ store }: Pick<Deps, 'store'>, apiKeyId: string, page: PageRequest) =>
   store.transaction(async (tx): Promise<Page<RevealView>> => {

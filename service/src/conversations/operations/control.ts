@@ -64,7 +64,7 @@ export async function giveToPerson(
   if (view.conversation.status === 'human_active')
     return putChange(tx, view, taken, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: taken.handover } as const;
-  // A customer who waited because the agent was off was not taken from it by the team.
+  // When the customer waited because the agent was off, the team took nothing from the agent.
   const leftAgent = !by.wasWaiting || by.reason !== 'team_takeover';
   if (view.conversation.status === 'ai_active' && leftAgent)
     await countHandover(tx, view.conversation, by.reason, now);

@@ -28,7 +28,8 @@ export const loadConversation = async (
 ): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.get(id));
 
 /**
- * As it stands, without a lock. @throws not_found (404), also for another workspace's conversation
+ * As it stands, without a lock.
+ * @throws not_found (404), also for another workspace's conversation
  */
 export const peekConversation = async (
   tx: Tx,
@@ -42,18 +43,15 @@ async function viewOf(
   id: string,
   conversation: Conversation | null,
 ): Promise<ConversationView> {
-  // Contact and conversation are removed together: without the one, the other is not there any
-  // more. What is left of a contact that is being forgotten is nobody's to see.
+  // A conversation is removed together with its contact. Nobody may see what is left of a contact
+  // that is being forgotten.
   const contact = conversation && (await tx.contacts.peek(conversation.contactId));
   if (contact === null || isForgotten(contact) || conversation?.workspaceId !== workspace.id)
     throw notFound('conversation', id);
   return { workspace, conversation, contact };
 }
 
-/**
- * What of a list still has its contact, with that: what is removed at that moment may be found
- * without.
- */
+/** Each item with its contact. An item whose contact was removed at that moment is left out. */
 export async function withContacts<Item extends { readonly contactId: string }>(
   tx: Tx,
   items: readonly Item[],

@@ -57,7 +57,7 @@ export const listConversations = (
     return { items, nextCursor: found.next && cursorOf(found.next, order) };
   });
 
-/** By the time that the filter names, so that an index finds the first one. */
+/** The order of the time that the filter names, so that an index finds where the list begins. */
 function orderOf({ updatedSince, createdSince, createdBefore }: ConversationFilter): Order {
   if (updatedSince !== undefined) return 'updatedAt';
   return createdSince !== undefined || createdBefore !== undefined ? 'createdAt' : 'id';

@@ -42,8 +42,8 @@ export async function putStageForward(
 }
 
 /**
- * Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of
- * the view's conversation
+ * Saves a move on the funnel, with its event if it has one.
+ * @param moved what `moveStage` made of the view's conversation
  */
 async function putStageMove(
   tx: Tx,

@@ -166,7 +166,7 @@ async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): P
   return { items, next, stoppedEarly: true };
 }
 
-/** Null when the conversation is not wanted, its contact matches, or a page before has it. */
+/** Null when the conversation is not wanted, its contact matches, or an earlier page has it. */
 async function placedByMessage(
   tx: Tx,
   search: ConversationSearch,
@@ -182,7 +182,7 @@ async function placedByMessage(
   return { conversation, message, position: positionOfMessage(message) };
 }
 
-/** Whether a later message of the conversation matches too: it was on a page before. */
+/** Whether a later message matches too: then an earlier page has the conversation. */
 async function hasNewer(
   tx: Tx,
   query: WordQuery,
@@ -220,7 +220,7 @@ const positionOfMessage = ({ id }: Message): Position => ({
   id,
 });
 
-/** The id that older messages come before; at a conversation's place it is made from the time alone. */
+/** Older messages have lower ids. For a conversation's position, the id is made from the time. */
 const idAt = ({ value, id }: Position): string =>
   id.startsWith('msg_') ? id : `msg_${encodeTime(Math.min(Date.parse(value), TIME_MAX))}`;
 

@@ -17,7 +17,7 @@ interface WaitingAlert {
 
 interface WaitingAlerts {
   readonly waiting: readonly WaitingAlert[];
-  /** Who waits since this time or longer is not named any more; empty: everybody is. */
+  /** Customers who have waited since this time or longer are not listed; empty when all are. */
   readonly floor: string;
 }
 
@@ -54,7 +54,7 @@ export const readWaitingAlerts = (
 const isToldTo = (memberId: string, { status, takenBy }: Conversation): boolean =>
   status !== 'human_active' || takenBy === memberId;
 
-/** Whose conversation the member was given, and by whom; null when it is no longer theirs. */
+/** The customer of a conversation and who assigned it to the member; null when it is not theirs. */
 export const readAssignment = (
   { store }: Pick<Deps, 'store'>,
   { workspace, member }: SignedIn,

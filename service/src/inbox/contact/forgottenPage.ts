@@ -10,7 +10,7 @@ import { counted } from './contactPage.ts';
 const NAMES: Readonly<Record<RemovedKind, readonly [one: string, many?: string]>> = {
   conversations: ['conversation'],
   messages: ['message'],
-  notes: ['note and change in the threads', 'notes and changes in the threads'],
+  notes: ['note or change in the threads', 'notes and changes in the threads'],
   toolCalls: ['tool call'],
   questions: ['question of a workflow', 'questions of workflows'],
   agentTurns: ['turn of the agent', 'turns of the agent'],

@@ -20,7 +20,7 @@ export interface Presence extends Document {
 /** Pages say every 25 seconds that they are open, and every 5 seconds that somebody writes there. */
 const LOOKING_MS = 90_000;
 const WRITING_MS = 12_000;
-/** What lasts longer than this is not written again, so that few of these calls reach the store. */
+/** A time that is further away than this is not written again, so that few calls write. */
 const LOOKING_ENOUGH_MS = 60_000;
 const WRITING_ENOUGH_MS = 8000;
 
@@ -32,7 +32,7 @@ export const presenceId = ({ conversationId, memberId }: Omit<Of, 'workspaceId'>
 /**
  * What is to be stored when a page says what its member does.
  * @param former what is stored, if anything
- * @returns null when that still says it
+ * @returns null when what is stored still says so
  */
 export function presenceAfter(
   former: Presence | null,
@@ -41,24 +41,24 @@ export function presenceAfter(
   now: Date,
 ): Presence | null {
   const later = (ms: number) => timestamp(new Date(now.getTime() + ms));
-  const leftMs = (time: string | null | undefined) =>
+  const remainingMs = (time: string | null | undefined) =>
     time ? Math.max(0, Date.parse(time) - now.getTime()) : 0;
-  const isThere = leftMs(former?.expiresAt) > 0;
+  const wasThere = remainingMs(former?.expiresAt) > 0;
   const next = { id: presenceId(of), kind: 'presence', ...of } as const;
   const writingUntil = former?.writingUntil ?? null;
   switch (doing) {
     case 'left':
-      return isThere ? { ...next, expiresAt: later(0), writingUntil: null } : null;
+      return wasThere ? { ...next, expiresAt: later(0), writingUntil: null } : null;
     case 'stopped':
-      return isThere && leftMs(writingUntil) === 0
+      return wasThere && remainingMs(writingUntil) === 0
         ? null
         : { ...next, expiresAt: later(LOOKING_MS), writingUntil: null };
     case 'writing':
-      return leftMs(writingUntil) > WRITING_ENOUGH_MS
+      return remainingMs(writingUntil) > WRITING_ENOUGH_MS
         ? null
         : { ...next, expiresAt: later(LOOKING_MS), writingUntil: later(WRITING_MS) };
     case 'looking':
-      return leftMs(former?.expiresAt) > LOOKING_ENOUGH_MS
+      return remainingMs(former?.expiresAt) > LOOKING_ENOUGH_MS
         ? null
         : { ...next, expiresAt: later(LOOKING_MS), writingUntil };
   }

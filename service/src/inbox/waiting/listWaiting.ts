@@ -1,4 +1,5 @@
 import { type Contact, customerName, isForgotten } from '../../conversations/index.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
@@ -53,7 +54,7 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
     const found = [
       ...waits.map((wait) => ({ wait, call: null, ...wait })),
       ...calls.map((call) => ({ wait: null, call, ...call })),
-    ].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    ].sort((a, b) => compareText(a.createdAt, b.createdAt));
     const items: WaitingItem[] = [];
     for (const { wait, call, id, createdAt, conversationId } of found.slice(0, MAX_SHOWN)) {
       const contact = await contactIn(tx, conversationId);
@@ -74,7 +75,7 @@ async function contactIn(tx: Tx, conversationId: string | null): Promise<Contact
   return conversation && tx.contacts.peek(conversation.contactId);
 }
 
-/** Among the newest decisions; what still waits is not one of them. */
+/** Those of the newest questions that are no longer open. */
 async function findEnded(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly Wait[]> {
   const newest = await tx.waits.find({
     where: { workspaceId, kind: 'decision' },

@@ -48,7 +48,7 @@ async function read(
   return { signedIn, waiting, now: deps.clock.now(), notice: query.notice };
 }
 
-/** What waits behind a conversation's, round the list, and in another place if there is any. */
+/** What comes after a conversation's own items, round the list; one of these if there is no other. */
 function nextAfter(items: readonly WaitingItem[], from: unknown): WaitingItem | undefined {
   const at = items.findLastIndex(({ conversationId }) => conversationId === from) + 1;
   const round = [...items.slice(at), ...items.slice(0, at)];
