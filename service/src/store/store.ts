@@ -51,7 +51,8 @@ type DocumentOf<C> = C extends CollectionDefinition<infer Doc> ? Doc : never;
 
 export interface Query<Doc> {
   /**
-   * Equality, field by field. Some index must cover `orderBy` with its `on` fields all named here.
+   * Equality, field by field. Some index must cover `orderBy` with its `on` fields all named here, and
+   * each field must be in some index.
    */
   readonly where: Partial<Pick<Doc, ScalarField<Doc>>>;
   /** Default `id`. */

@@ -75,6 +75,11 @@ export function indexesFor<Index extends { readonly on: readonly string[]; order
       throw new Error(
         `find in ${collection}: where.${field} is undefined; use null or leave it out`,
       );
+    if (
+      field !== 'id' &&
+      !indexes.some((index) => index.on.includes(field) || index.orderBy === field)
+    )
+      throw new Error(`find in ${collection}: ${field} is in no index; declare one with it`);
   }
   const fitting = indexes.filter(
     (index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where),

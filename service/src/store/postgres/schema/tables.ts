@@ -102,10 +102,10 @@ export class Table {
     };
     const conditions = Object.entries(where).map(([field, value]) =>
       value === null
-        ? `${this.#column(field)} IS NULL`
-        : `${this.#column(field)} = ${parameter(value, this.#typeOf(field))}`,
+        ? `${columnName(field)} IS NULL`
+        : `${columnName(field)} = ${parameter(value, this.#typeOf(field))}`,
     );
-    const order = orderBy === 'id' ? 'id' : columnName(orderBy);
+    const order = columnName(orderBy);
     const beyond = direction === 'asc' ? '>' : '<';
     if (after !== undefined) {
       const value = parameter(after.value, this.#typeOf(orderBy));
@@ -210,15 +210,6 @@ export class Table {
 
   #typeOf(field: string): string {
     return field === 'id' ? 'text' : this.#types[this.#fields.indexOf(field)]!;
-  }
-
-  #column(field: string): string {
-    if (field === 'id') return 'id';
-    if (!this.#fields.includes(field))
-      throw new Error(
-        `find in ${this.collection}: ${field} has no column; declare an index with it`,
-      );
-    return columnName(field);
   }
 }
 
