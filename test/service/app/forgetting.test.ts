@@ -26,6 +26,9 @@ import type { Increment } from '../../../service/src/platform/counting/count.ts'
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
+import { listToolCalls } from '../../../service/src/tools/operations/toolCalls.ts';
+import { listWaits } from '../../../service/src/waits/operations/waits.ts';
+import type { Wait } from '../../../service/src/waits/wait.ts';
 import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
@@ -358,21 +361,36 @@ describe('forgetting that is interrupted', () => {
 
   it('shows nothing of them from the first moment on, before the rest is removed', async () => {
     const member = { id: 'mbr_1', workspaceId: workspace.id } as Member;
+    const wait = { kind: 'decision', status: 'open', message: 'Zoraida?', accept: {}, contactId };
+    await store.transaction(async (tx) => {
+      const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+      await tx.waits.put({
+        ...wait,
+        id: newId('wait'),
+        workspaceId: workspace.id,
+        conversationId: conversation!.id,
+        createdAt: timestamp(new Date()),
+      } as unknown as Wait);
+    });
     const lists = async () => ({
       api: (await listConversations(deps(), workspace, { fields: {}, q: '' }, { limit: 50 })).items,
       inbox: (await listInbox(deps(), member, { ...PLACE, search: '' })).items,
       search: (await listInbox(deps(), member, { ...PLACE, search: 'Zoraida 7' })).items,
       decisions: (await listWaiting(deps(), workspace)).items,
+      calls: (await listToolCalls(deps(), workspace, {}, { limit: 50, cursor: null })).items,
     });
     const before = Object.entries(await lists()).map(([name, items]) => [name, items.length]);
     expect(before).toEqual([
       ['api', 2],
       ['inbox', 2],
       ['search', 2],
-      ['decisions', 1],
+      ['decisions', 2],
+      ['calls', 3],
     ]);
     await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
-    expect(await lists()).toEqual({ api: [], inbox: [], search: [], decisions: [] });
+    expect(await lists()).toEqual({ api: [], inbox: [], search: [], decisions: [], calls: [] });
+    const waits = await listWaits(deps(), workspace, {}, { limit: 50, cursor: null });
+    expect(waits.items.map(({ wait }) => [wait.message, wait.isCleared])).toEqual([['', true]]);
   });
 
   it.each([1, 3, 6])(

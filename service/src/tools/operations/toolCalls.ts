@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../../conversations/index.ts';
+import { isForgotten, type Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
@@ -56,9 +56,16 @@ export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView
   return { call, contact: conversation && (await tx.contacts.peek(conversation.contactId)) };
 }
 
+/** Whether its contact was forgotten, so that it is about to be removed. */
+const isGoing = ({ contact }: ToolCallView): boolean => contact !== null && isForgotten(contact);
+
 /** @throws not_found (404) */
 export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
-  store.transaction(async (tx) => viewToolCall(tx, await peekToolCall(tx, workspace, id)));
+  store.transaction(async (tx) => {
+    const view = await viewToolCall(tx, await peekToolCall(tx, workspace, id));
+    if (isGoing(view)) throw notFound('tool call', id);
+    return view;
+  });
 
 type ToolCallFilter = Partial<Pick<ToolCall, 'status' | 'tool' | 'conversationId'>>;
 
@@ -71,8 +78,11 @@ export const listToolCalls = (
 ) =>
   store.transaction(async (tx): Promise<Page<ToolCallView>> => {
     const found = await newestFirst(tx.toolCalls, { workspaceId: workspace.id, ...filter }, page);
-    const items = [];
-    for (const call of found.items) items.push(await viewToolCall(tx, call));
+    const items: ToolCallView[] = [];
+    for (const call of found.items) {
+      const view = await viewToolCall(tx, call);
+      if (!isGoing(view)) items.push(view);
+    }
     return { ...found, items };
   });
 

@@ -10,7 +10,7 @@ import { newestFirst, type Page, type PageRequest } from '../../platform/http/pa
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
-import { isOpen, nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
+import { clearWait, isOpen, nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
 
 /** A wait with its contact, whose details are masked for most. */
 export interface WaitView {
@@ -39,10 +39,13 @@ export const listWaits = (
     return { ...found, items };
   });
 
-export const viewWait = async (tx: Tx, wait: Wait): Promise<WaitView> => ({
-  wait,
-  contact: wait.contactId === null ? null : await tx.contacts.peek(wait.contactId),
-});
+/** Adds the contact. A wait of a forgotten one is shown as it will be once its texts are removed. */
+export async function viewWait(tx: Tx, wait: Wait): Promise<WaitView> {
+  const contact = wait.contactId === null ? null : await tx.contacts.peek(wait.contactId);
+  const { forgotten } = contact ?? {};
+  const isDue = forgotten !== undefined && !wait.isCleared;
+  return { wait: isDue ? clearWait(wait, new Date(forgotten.at)) : wait, contact };
+}
 
 /** Without a lock. @throws not_found (404), also for another workspace's wait */
 export async function peekWait(tx: Tx, workspace: Workspace, id: string): Promise<Wait> {
