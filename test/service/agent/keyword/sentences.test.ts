@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { LANGUAGES } from '../../../service/src/agent/agentModel.ts';
+import { LANGUAGES } from '../../../../service/src/agent/agentModel.ts';
 import {
   offersPerson,
   questionIn,
   sentence,
   SENTENCES,
   type SentenceName,
-} from '../../../service/src/agent/keyword/sentences.ts';
+} from '../../../../service/src/agent/keyword/sentences.ts';
 
 const NAMES = Object.keys(SENTENCES) as SentenceName[];
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([each]) => each).sort();

@@ -3,7 +3,7 @@ import {
   createOpenAiModel,
   ModelError,
   type OpenAiModelOptions,
-} from '../../../service/src/agent/openai/openaiModel.ts';
+} from '../../../../service/src/agent/openai/openaiModel.ts';
 import type {
   AgentModel,
   AgentTool,
@@ -11,13 +11,13 @@ import type {
   PastToolCall,
   Step,
   Turn,
-} from '../../../service/src/agent/agentModel.ts';
+} from '../../../../service/src/agent/agentModel.ts';
 import {
   startModelServer,
   type ModelServer,
   type ModelServerOptions,
   type ReceivedMessage,
-} from '../../helpers/modelServer.ts';
+} from '../../../helpers/modelServer.ts';
 
 export interface TestModel {
   readonly server: ModelServer;

@@ -1,5 +1,5 @@
 // What a language model says, and the step that it means.
-import { MAX_MESSAGE_CHARACTERS } from '../../../service/src/conversations/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../../../service/src/conversations/message.ts';
 import {
   choice,
   contentFilter,
@@ -8,7 +8,7 @@ import {
   refusal,
   text,
   toolCalls,
-} from '../../helpers/modelServer.ts';
+} from '../../../helpers/modelServer.ts';
 import { closeModels, failureOf, lookupTool, openModel, turnOf } from './openaiSupport.ts';
 
 afterEach(async () => expect(await closeModels()).toEqual([]));

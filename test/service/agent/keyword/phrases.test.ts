@@ -4,8 +4,8 @@ import {
   isYes,
   anyAsksForPerson,
   wantsPerson,
-} from '../../../service/src/agent/keyword/phrases.ts';
-import { cpuMsOf } from '../../helpers/cpuTime.ts';
+} from '../../../../service/src/agent/keyword/phrases.ts';
+import { cpuMsOf } from '../../../helpers/cpuTime.ts';
 
 describe('the customer wants a person', () => {
   it.each([

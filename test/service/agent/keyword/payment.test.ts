@@ -1,18 +1,18 @@
 // The keyword agent and payment links: one amount, repeated to the customer, and never without a
 // person.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Language } from '../../../service/src/agent/agentModel.ts';
-import { asksToPay, moneyIn, readPayment } from '../../../service/src/agent/keyword/payment.ts';
-import { sentence, SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
-import { setUpManual } from '../payments/support.ts';
+import type { Language } from '../../../../service/src/agent/agentModel.ts';
+import { asksToPay, moneyIn, readPayment } from '../../../../service/src/agent/keyword/payment.ts';
+import { sentence, SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { setUpManual } from '../../payments/support.ts';
 import {
   answers,
   KEYWORD_ONLY,
   startAgentService,
   type AgentService,
   type Talk,
-} from './agentService.ts';
-import { cpuMsOf } from '../../helpers/cpuTime.ts';
+} from '../agentService.ts';
+import { cpuMsOf } from '../../../helpers/cpuTime.ts';
 
 const read = (text: string, language: Language) =>
   readPayment([{ text, asked: null, isCorrection: false }], language);

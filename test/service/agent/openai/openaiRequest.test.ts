@@ -1,6 +1,6 @@
 // What a language model is shown of a turn. The server refuses whatever OpenAI would refuse.
-import { text } from '../../helpers/modelServer.ts';
-import type { HistoryItem, Turn } from '../../../service/src/agent/agentModel.ts';
+import { text } from '../../../helpers/modelServer.ts';
+import type { HistoryItem, Turn } from '../../../../service/src/agent/agentModel.ts';
 import { closeModels, customer, lookupTool, openModel, pastCall, turnOf } from './openaiSupport.ts';
 
 afterEach(async () => expect(await closeModels()).toEqual([]));

@@ -1,7 +1,7 @@
 // A model's server that is slow, broken, hostile or wrongly configured.
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
-import { createOpenAiModel, ModelError } from '../../../service/src/agent/openai/openaiModel.ts';
+import { createOpenAiModel, ModelError } from '../../../../service/src/agent/openai/openaiModel.ts';
 import {
   hang,
   httpError,
@@ -13,9 +13,9 @@ import {
   toolCalls,
   tooManyRequests,
   truncatedBody,
-} from '../../helpers/modelServer.ts';
-import { freePort } from '../../helpers/program.ts';
-import { waitFor } from '../../helpers/waitFor.ts';
+} from '../../../helpers/modelServer.ts';
+import { freePort } from '../../../helpers/program.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
 import { closeModels, failureOf, openModel, turnOf } from './openaiSupport.ts';
 
 let faultsExpected = false;
