@@ -28,6 +28,8 @@ export default {
   testEnvironment: '<rootDir>/test/environment.mjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
   testTimeout: 90_000,
+  // At its end a worker writes what Node compiled, which takes longer than half a second.
+  workerGracefulExitTimeout: 20_000,
   // Almost half of the suites' time is waiting for processes, disks and clocks.
   maxWorkers: availableParallelism() + 2,
 };
