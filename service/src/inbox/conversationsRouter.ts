@@ -78,9 +78,8 @@ const threadPage =
   (deps: Deps): ShowThread =>
   async (request, response, form = {}) => {
     const shared = sharedParts(deps, request, response);
-    const { signedIn, place } = shared;
+    const { signedIn, place, before } = shared;
     const { id } = request.params;
-    const before = beforeOf(request);
     const { inbox, cannedReplies, ...open } = await inOneTransaction(deps, async (within) => ({
       thread: await readThread(within, signedIn, id, { before }),
       panel: await readContactPanel(within, signedIn.workspace, id),
@@ -94,7 +93,6 @@ const threadPage =
       inbox,
       open,
       cannedReplies,
-      before,
       openId: id,
       isWhole: false,
       notice: request.query.notice,
@@ -123,7 +121,7 @@ function addFragment(
     async (request: Request<{ id: string }>, response: Response) => {
       const shared = sharedParts(deps, request, response);
       const shown = {
-        before: beforeOf(request),
+        before: shared.before,
         isSeen: request.get('x-page-hidden') === undefined,
       };
       const thread = await readThread(deps, shared.signedIn, request.params.id, shown);
@@ -139,6 +137,7 @@ const sharedParts = (
 ): SharedParts => ({
   signedIn: signedInOf(response),
   place: placeOf(request),
+  before: beforeOf(request),
   now: deps.clock.now(),
   pageUrl: (payment) => paymentPageUrl(deps, payment),
 });

@@ -70,8 +70,8 @@ const isQuiet = (item: ThreadItem) =>
   item.type === 'note' || (item.type === 'wait' && item.wait.kind === 'reply');
 
 function itemView(item: ThreadItem, parts: ThreadParts): View {
-  const { thread, place, signedIn, now } = parts;
-  const action = (path: string) => threadHref(thread.conversation.id, place, {}, path);
+  const { thread, place, before, signedIn, now } = parts;
+  const action = (path: string) => threadHref(thread.conversation.id, place, { before }, path);
   switch (item.type) {
     case 'message':
       return messageView(item.message, parts);

@@ -1,5 +1,4 @@
 import type { Thread } from './readThread.ts';
-import type { PaymentPageUrl } from '../payments/index.ts';
 import { avatar, postButton } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import { icon } from '../platform/html/icons.ts';
@@ -15,16 +14,13 @@ import { holderStatus, VERDICT_LABELS } from './labels.ts';
 import { actorName, customerName, type Conversation } from '../conversations/index.ts';
 import { presenceView } from './presence/presenceView.ts';
 import { shortcutsDialog } from './shortcutsView.ts';
-import type { OpenForm, PanelParts, ThreadParts } from './threadParts.ts';
+import type { OpenForm, PanelParts, SharedParts, ThreadParts } from './threadParts.ts';
 import { timeView } from '../platform/html/times.ts';
 
-interface PageParts extends ListParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
+interface PageParts extends ListParts, SharedParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
   /** Null: only the list. */
   readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;
-  /** The number of the message before which the page of the thread ends; null for the newest page. */
-  readonly before?: number | null;
   readonly notice?: unknown;
-  readonly pageUrl: PaymentPageUrl;
 }
 
 /** The list and the open conversation, side by side. A phone shows one of them. */
@@ -52,7 +48,7 @@ export const conversationsPage = (parts: PageParts): View => {
 };
 
 function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
-  const { thread, place, before = null } = parts;
+  const { thread, place, before } = parts;
   const { id } = thread.conversation;
   const reloads = reloadsOn('thread');
   return html`

@@ -4,7 +4,7 @@ import type { ContactPanel } from './readContactPanel.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl, PaymentProvider } from '../payments/index.ts';
 import type { FormState } from '../platform/html/forms.ts';
-import { placeOf, threadHref, type Place } from './links.ts';
+import { beforeOf, placeOf, threadHref, type Place } from './links.ts';
 
 /** The form that creates a payment link. */
 export interface PaymentForm extends FormState {
@@ -16,6 +16,8 @@ export interface PaymentForm extends FormState {
 export interface SharedParts {
   readonly signedIn: SignedIn;
   readonly place: Place;
+  /** The message before which the page of the thread ends; null for the newest page. */
+  readonly before: number | null;
   readonly now: Date;
   readonly pageUrl: PaymentPageUrl;
 }
@@ -48,11 +50,13 @@ export type ShowThread = (
   open?: OpenForm,
 ) => Promise<void>;
 
-/** Leads back to the conversation after an action. */
+/** Leads back to the same page of the conversation after an action. */
 export const goBack = (
   request: Request<{ id: string }>,
   response: Response,
   notice?: string,
   anchor = '',
-): void =>
-  response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
+): void => {
+  const shown = { before: beforeOf(request), notice };
+  response.redirect(303, threadHref(request.params.id, placeOf(request), shown) + anchor);
+};

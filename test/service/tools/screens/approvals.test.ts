@@ -182,6 +182,18 @@ describe('an approval on the conversations screen', () => {
     expect(html).not.toContain('Cancelled');
   });
 
+  it('decided on an earlier page of the thread leads back to that page', async () => {
+    const { id, path, callId } = await waiting();
+    for (let n = 0; n < 60; n += 1)
+      await service.api.post(`/api/conversations/${id}/messages`, { text: `${n}` });
+    const earlier = await ana.get(`${path}?before=10`);
+    const decide = `${path}/tool-calls/${callId}/decide?before=10`;
+    expect(earlier.html).toContain(`action="${decide}"`);
+    const page = await ana.post(decide, { verdict: 'approve' });
+    expect(page.path).toBe(`${path}?before=10&notice=approved#${callId}`);
+    expect(page.html).toContain(`id="${callId}"`);
+  });
+
   it('is cancelled when the conversation ends, and says so', async () => {
     const { id, path, decide } = await waiting();
     await ana.get(path);
