@@ -66,7 +66,7 @@ function versionToRelease(
   if (version === null)
     throw new Refused('Say which version: npm run release -- 0.2.0, or name it in CHANGELOG.md.');
   if (!/^\d+\.\d+\.\d+$/.test(version))
-    throw new Refused(`${version} is no version. Write it like 0.2.0.`);
+    throw new Refused(`${version} is not a version. Write it like 0.2.0.`);
   if (named !== null && named !== version)
     throw new Refused(
       `CHANGELOG.md calls the unreleased section ${named}, not ${version}: release that one, or change its heading.`,

@@ -39,7 +39,7 @@ const channelSchema = z
 const operation = operationsOf({ tag: 'Channels', auth: 'key', extension: true });
 
 export const createChannel = operation('POST /channels', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Connect a channel',
   description:
     'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token. If you leave verify_token out, the service makes one and returns it. Then enter webhook_url and verify_token in the settings of the channel, and test the channel.',

@@ -63,12 +63,12 @@ const messageFields = {
     .string()
     .optional()
     .describe(
-      'An extension of the core interface: the wait that asks with this message, or that a message of the customer answers',
+      'An extension of the core interface: the wait whose question this message asks, or, for a message of the customer, the wait that it answers',
     ),
 };
 export const messageSchema = z.strictObject(messageFields).meta({ id: 'Message' });
 
-/** In the API's answers, a message has its delivery state beside the fields of an event. */
+/** A message in the API's answers: the fields that it has in events, and two more. */
 export const trackedMessageSchema = z
   .strictObject({
     ...messageFields,
@@ -146,7 +146,7 @@ export const lookupContact = operation('POST /contacts/lookup', {
   isRead: true,
   summary: 'Find the conversation of a contact',
   description:
-    'Send either `phone` or `email`. If several contacts match, one that its channel verified comes before one that only claims the value; then open conversations come first, then newer ones.',
+    'Send either `phone` or `email`. If several contacts match, a contact whose channel verified the value comes before one that only entered it. Among equals, an open conversation comes before a closed one, and a newer one before an older one.',
   body: z
     .object({
       phone: phoneSchema.optional().meta({ example: '+54 9 11 5555 0134' }),
@@ -196,10 +196,10 @@ export const getConversation = operation('GET /conversations/:id', {
 });
 
 export const sendMessage = operation('POST /conversations/:id/messages', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Send a message to the customer',
   description:
-    'Sending a message pauses the agent, as a take-over does, unless `pause_agent` is false. Then the message goes out beside the agent: control stays where it is, `conversation.handed_over` is not emitted, and the agent still answers what the customer wrote.',
+    'Sending a message pauses the agent, as a take-over does. With `pause_agent` false, the message goes out beside the agent instead: control stays where it is, `conversation.handed_over` is not emitted, and the agent still answers what the customer wrote.',
   body: z
     .object({
       text: textSchema(MAX_REPLY_CHARACTERS).describe(
@@ -228,7 +228,7 @@ export const listMessages = operation('GET /conversations/:id/messages', {
 });
 
 export const writeNote = operation('POST /conversations/:id/notes', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Write a note for the team',
   description:
     'The thread shows it to the team, with the name of the API key. Neither the customer nor the agent sees it, and no event has it. A closed conversation takes notes too.',
@@ -289,7 +289,7 @@ export const updateConversation = operation('PATCH /conversations/:id', {
 export const assignConversation = operation('POST /conversations/:id/assign', {
   summary: 'Assign a conversation to a member',
   description:
-    'Says who of the team looks after the conversation. Who is in control stays as it is: the agent goes on answering. `GET /api/members` lists the members. You can assign a closed conversation too.',
+    'Sets the member who looks after the conversation. This does not change who is in control: the agent goes on answering. `GET /api/members` lists the members. You can assign a closed conversation too.',
   extension: true,
   body: z
     .object({

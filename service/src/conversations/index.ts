@@ -48,9 +48,9 @@ export {
   type DecidedBy,
   DECIDED_BY,
   type DeliveryState,
-  isOfTalk,
+  isDialogue,
   isResendable,
-  lastOfTalk,
+  lastDialogueMessage,
   MAX_MESSAGE_CHARACTERS,
   MAX_REPLY_CHARACTERS,
   type Message,
@@ -92,4 +92,4 @@ export { searchConversations } from './search/searchConversations.ts';
 export { readWordQuery, type WordQuery } from './search/wordQuery.ts';
 export { writeNote } from './operations/writeNote.ts';
 export { STAGE_LABELS } from './stageLabels.ts';
-export { putStageForward, setFunnelStage } from './operations/setFunnelStage.ts';
+export { advanceFunnelStage, setFunnelStage } from './operations/setFunnelStage.ts';

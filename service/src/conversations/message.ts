@@ -56,7 +56,7 @@ export type MessageExtras = Pick<Message, 'isBesideAgent' | 'decidedBy' | 'choic
  * Whether a message is part of what the customer, the agent and the team say to each other. What an
  * automation sent beside the agent, and a customer's answer to a wait, are not.
  */
-export const isOfTalk = ({ isBesideAgent, direction, waitId }: Message): boolean =>
+export const isDialogue = ({ isBesideAgent, direction, waitId }: Message): boolean =>
   isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
 
 /**
@@ -66,9 +66,9 @@ export const isOfTalk = ({ isBesideAgent, direction, waitId }: Message): boolean
 export const isResendable = ({ delivery, waitId }: Message): boolean =>
   delivery?.state === 'failed' && waitId === undefined;
 
-/** The newest message that is part of the talk; null when there is none. @param newest newest first */
-export const lastOfTalk = (newest: readonly Message[]): Message | null =>
-  newest.find(isOfTalk) ?? null;
+/** The newest message of the dialogue; null when there is none. @param newest newest first */
+export const lastDialogueMessage = (newest: readonly Message[]): Message | null =>
+  newest.find(isDialogue) ?? null;
 
 /** The longest message of a customer or the agent, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 4096;

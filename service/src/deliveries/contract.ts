@@ -123,7 +123,7 @@ export const deliverySchema = z
 const operation = operationsOf({ tag: 'Subscriptions', auth: 'key' });
 
 export const createSubscription = operation('POST /hooks', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Create a subscription',
   description: `Subscribes an address to one event (\`event\`) or several (\`events\`). The answer shows the signing secret, only this once. The service sends nothing before it has answered the call. If you deleted a subscription with the same \`target_url\` and \`source\` and one of these events less than ${REVIVAL_SECONDS} seconds ago, the call revives it: it keeps its id and its deliveries, and pending deliveries are sent, signed with the new secret. Those that the new events or filter leave out are cancelled.`,
   body: z
@@ -293,7 +293,7 @@ export const redeliver = operation('POST /hooks/:id/deliveries/:delivery_id/rede
 });
 
 export const recoverDeliveries = operation('POST /hooks/:id/recover', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Send failed deliveries again',
   description:
     'Sends again all deliveries that failed since a time and never arrived. The events may be older. Pending and delivered ones are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',

@@ -23,7 +23,7 @@ export const getSample = operation('GET /hooks/sample', {
 });
 
 export const sendTestEvent = operation('POST /hooks/:id/test', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Send a test event, signed and delivered like a real one',
   extension: true,
   status: 201,

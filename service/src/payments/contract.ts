@@ -88,7 +88,7 @@ const accountSchema = z
 const operation = operationsOf({ tag: 'Payments', auth: 'key', extension: true });
 
 export const createPaymentLink = operation('POST /conversations/:id/payment-links', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Create a payment link',
   description:
     'Creates a payment link in a conversation. The service does not send it: send its `url` as a message. Once the link is open, the funnel moves to `payment_pending`. When it is paid, the service emits `payment.paid` and the funnel moves to `customer`. The call waits up to 15 seconds for the provider to prepare its page; if that takes longer, the link has the status `creating`. Repeating the call with the same Idempotency-Key returns the same link with its current status.',

@@ -1,7 +1,7 @@
 import type { Tx } from '../store/collections.ts';
 import type { Deps } from '../platform/deps.ts';
 import { completePayment } from './operations/endPaymentLink.ts';
-import { isForgotten, loadConversation, putStageForward } from '../conversations/index.ts';
+import { advanceFunnelStage, isForgotten, loadConversation } from '../conversations/index.ts';
 import { findPaymentAccount } from './operations/paymentAccounts.ts';
 import {
   lockPaymentWithConversation,
@@ -119,7 +119,7 @@ async function putAnswered(
   const contact = await tx.contacts.peek(payment.contactId);
   if (!contact || isForgotten(contact)) return;
   const view = await loadConversation(tx, workspace, payment.conversationId);
-  await putStageForward(tx, view, 'payment_pending', payment.createdBy, now);
+  await advanceFunnelStage(tx, view, 'payment_pending', payment.createdBy, now);
 }
 
 const isStillAsked = (payment: Payment, { work }: PaymentInWork): payment is PaymentInWork =>

@@ -170,7 +170,7 @@ const definitionFields = {
 const operation = operationsOf({ tag: 'Tools', auth: 'key', extension: true });
 
 export const createTool = operation('POST /tools', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Create a tool',
   description:
     'A new tool is a draft. It can go live once a test call has succeeded. For a Webhook tool, the answer shows the signing secret, only this once.',
@@ -220,7 +220,7 @@ export const getTool = operation('GET /tools/:id', {
 });
 
 export const updateTool = operation('PATCH /tools/:id', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Update a tool',
   description:
     'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. A new request_template removes stored secrets that it does not use. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets).',
@@ -251,7 +251,7 @@ export const deleteTool = operation('DELETE /tools/:id', {
 });
 
 export const testTool = operation('POST /tools/:id/test', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Test a tool',
   description: `Makes one real call, as the agent would, with retries and with conversation_id "conv_test". The answer comes when the call has ended, after at most three attempts. A failed call is a 200 with the status failed.`,
   body: z
@@ -291,7 +291,7 @@ export const rotateToolSecret = operation('POST /tools/:id/rotate-secret', {
 });
 
 export const publishTool = operation('PUT /tools/published/:name', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Publish a workflow as a tool',
   description: `Creates or changes the Webhook tool of this name, and lets it go live. The answer is 200 when it is live. It is 202 when this definition has not passed a test call yet, or when the tool has a new secret: the service then makes a test call with sample_arguments (after a 401 or 503 it tries again for 60 seconds). After a success the tool goes live by itself; after a failure it stays a draft with the reason in last_test. Publishing the same again changes nothing but the revision. A tool that this owner published under another name gets this one.`,
   body: z

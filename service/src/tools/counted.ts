@@ -3,19 +3,19 @@ import { durationBucket } from '../platform/counting/durations.ts';
 import type { Tx } from '../store/collections.ts';
 import { isBuiltIn, type ToolCall, type ToolCallStatus } from './calls/toolCall.ts';
 
-/** Who asks for an approval: the agent, for a call of a tool, or a workflow. */
-type ApprovalOf = 'tool' | 'workflow';
+/** What needs an approval: a tool call of the agent, or a workflow. */
+type ApprovalSource = 'tool' | 'workflow';
 export type ApprovalOutcome = 'requested' | 'approved' | 'rejected' | 'expired' | 'cancelled';
 
 declare module '../platform/counting/count.ts' {
   interface Counted {
     /** The agent's calls that have ended, without tests. */
     tool_call: readonly [tool: string, status: ToolCallStatus];
-    /** The time of a call that was made, with all its attempts. */
+    /** How long a call took, with all its attempts. A call without an attempt is not counted. */
     tool_time: readonly [tool: string, durationBucket: number];
-    approval: readonly [of: ApprovalOf, outcome: ApprovalOutcome];
+    approval: readonly [source: ApprovalSource, outcome: ApprovalOutcome];
     /** From the question to a person's decision. */
-    decision_time: readonly [of: ApprovalOf, durationBucket: number];
+    decision_time: readonly [source: ApprovalSource, durationBucket: number];
   }
 }
 
@@ -32,15 +32,15 @@ export async function countToolCall(tx: Tx, call: ToolCall, now: Date): Promise<
     await count(tx, workspaceId, now, ['tool_time', [tool, durationBucket(durationMs)]]);
 }
 
-/** Counts that an approval is asked for, or how it ended. @param since when it was asked for */
+/** Counts the request for an approval, or its outcome. @param since when it was requested */
 export async function countApproval(
   tx: Tx,
   { workspaceId, since }: { readonly workspaceId: string; readonly since: string },
-  [of, outcome]: readonly [ApprovalOf, ApprovalOutcome],
+  [source, outcome]: readonly [ApprovalSource, ApprovalOutcome],
   now: Date,
 ): Promise<void> {
-  await count(tx, workspaceId, now, ['approval', [of, outcome]]);
+  await count(tx, workspaceId, now, ['approval', [source, outcome]]);
   if (outcome !== 'approved' && outcome !== 'rejected') return;
   const bucket = durationBucket(now.getTime() - Date.parse(since));
-  await count(tx, workspaceId, now, ['decision_time', [of, bucket]]);
+  await count(tx, workspaceId, now, ['decision_time', [source, bucket]]);
 }

@@ -139,7 +139,7 @@ const FIELDS_OF_KIND = {
 const operation = operationsOf({ tag: 'Waits', auth: 'key', extension: true });
 
 export const openWait = operation('POST /waits', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Open a wait',
   description:
     'Asks a customer (`reply`) or the team (`decision`), and calls `resume_url` when the wait has ended. A question to a customer is sent at once, and what they write next is the answer: neither the agent nor a turn sees it. A question to the team is a card. `resume_url` gets `{"wait_id"}` again and again, for up to 24 hours, until `POST /api/waits/{id}/collect` is called. An open wait with the same `resume_url` is cancelled.',

@@ -21,7 +21,7 @@ describe('npm run release', () => {
   let start: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-release-'));
-    // What is here now, committed or not.
+    // The clone starts with the files as they are in this folder now, committed or not.
     git('init', '--quiet', '--initial-branch', 'main');
     const files = sh(root, 'git', 'ls-files', '--cached', '--others', '--exclude-standard');
     const list = join(folder, '.git/files');
@@ -79,8 +79,8 @@ describe('npm run release', () => {
         .replace(/"owner": "[^"]*"/, `"owner": "${owner}"`)
         .replace(/"author": .*/, '"author": { "name": "Ana", "email": "ana@example.com" }'),
     );
-  /** As after a first release: a tag, and an unreleased section that has something. */
-  const begin = (version: string) => {
+  /** Makes the clone look as if `version` was released: its tag, then something unreleased. */
+  const pretendReleased = (version: string) => {
     const news =
       '- Something that is\n  new.\n- [The inbox](docs/inbox.md), on [npm](https://www.npmjs.com).';
     edit('CHANGELOG.md', (text) =>
@@ -108,11 +108,11 @@ describe('npm run release', () => {
       git('checkout', '--quiet', '-b', 'other');
       refusedFor(/not the branch main/);
       git('checkout', '--quiet', 'main');
-      begin('0.1.0');
+      pretendReleased('0.1.0');
       commit('something new');
       refusedFor(/Say which version/);
       refusedFor(/0\.1\.0 is not newer than 0\.1\.0/, '0.1.0');
-      refusedFor(/soon is no version/, 'soon');
+      refusedFor(/soon is not a version/, 'soon');
       edit('CHANGELOG.md', (text) =>
         text.replace(/\n### Added\n\n- Something that is\n {2}new\.\n- .*\n/, ''),
       );
@@ -125,10 +125,10 @@ describe('npm run release', () => {
   );
 
   it(
-    'dry: ends with tarballs, checksums, notes and the images’ commands, and changes nothing',
+    'dry: writes tarballs, checksums, notes and the images’ build commands, and changes nothing',
     () => {
       fillIn('');
-      begin('0.1.0');
+      pretendReleased('0.1.0');
       commit('something new');
       const before = git('rev-parse', 'HEAD');
       const { status, stdout, stderr } = release('0.2.0', '--dry-run', '--no-checks');
@@ -161,7 +161,7 @@ describe('npm run release', () => {
     'real: sets versions, addresses and the date, commits and tags, and pushes nothing',
     () => {
       fillIn('acme');
-      begin('0.1.0');
+      pretendReleased('0.1.0');
       commit('something new');
       const { status, stdout } = release('0.2.0', '--no-checks');
       expect([status, stdout]).toEqual([
@@ -205,10 +205,10 @@ describe('npm run release', () => {
   );
 
   it(
-    'takes back what it wrote when a check fails, and when the commit does',
+    'undoes its changes when a check or the commit fails',
     () => {
       fillIn('acme');
-      begin('0.1.0');
+      pretendReleased('0.1.0');
       commit('something new');
       const fails = (reason: RegExp, ...args: string[]) => {
         const before = git('rev-parse', 'HEAD');
@@ -231,11 +231,11 @@ describe('npm run release', () => {
   );
 });
 
-describe('the changelog of a release', () => {
+describe('the changelog', () => {
   const text = `# Changelog\n\n## [0.2.0] - Unreleased\n\n### Added\n\n- One thing\n  on two lines.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n`;
-  it('is its section with unbroken lines, dated', () => {
+  it('gets the date of a release, whose notes are its section with wrapped lines joined', () => {
     expect(unreleasedOf(text)).toMatchObject({ version: '0.2.0' });
-    const changed = dated(text, '0.2.0', '2026-11-25') as string;
+    const changed = dated(text, '0.2.0', '2026-11-25');
     expect(changed).toContain('## [0.2.0] - 2026-11-25\n');
     expect(changed).toContain('## [0.1.0] - 2026-01-01\n');
     expect(notesOf(changed, '0.2.0')).toBe('### Added\n\n- One thing on two lines.\n');

@@ -6,7 +6,8 @@ export const turnOff: Operation = {
 		name: 'Turn Off',
 		value: 'turnOff',
 		action: 'Turn off agent',
-		description: 'Stop the agent for all customers; only workflows and people answer then',
+		description:
+			'Stop the agent for all customers; then only your team answers, and workflows that send messages',
 	},
 	fields: [],
 	execute: async (context, itemIndex) => await updateAgent(context, itemIndex, { enabled: false }),

@@ -10,7 +10,7 @@ export const getMany: Operation = {
 		name: 'Get Many',
 		value: 'getAll',
 		action: 'Get many agent turns',
-		description: 'Get many turns of workflows, newest first, and how they ended',
+		description: 'Get many agent turns, newest first, and how they ended',
 	},
 	record: AGENT_TURN,
 	fields: [

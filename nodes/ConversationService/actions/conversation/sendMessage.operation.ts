@@ -43,7 +43,7 @@ export const sendMessage: Operation = {
 		},
 		optionsField([
 			deduplicationKeyField(
-				'With the same key, this node sends to a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
+				'With the same key, this node sends to a conversation only once within 24 hours, even when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
 			),
 		]),
 	],

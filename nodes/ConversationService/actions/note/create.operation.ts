@@ -27,7 +27,7 @@ export const create: Operation = {
 		},
 		optionsField([
 			deduplicationKeyField(
-				'With the same key, this node writes a note in a conversation once in 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
+				'With the same key, this node writes a note in a conversation only once within 24 hours, even when the execution is started again. Set it from the ID of the event. Left empty, "Retry On Fail" is still safe.',
 			),
 		]),
 	],

@@ -1,5 +1,5 @@
 import {
-  lastOfTalk,
+  lastDialogueMessage,
   type AgentHandoverReason,
   type DecidedBy,
   type Verdict,
@@ -210,7 +210,7 @@ const owedInWords = (turn: LoadedTurn, language: Language): string[] => [
  * model then has nothing to answer.
  */
 function owedAtHandBack(turn: LoadedTurn, language: Language): string[] {
-  const last = lastOfTalk(turn.messages.toReversed())?.sender.type;
+  const last = lastDialogueMessage(turn.messages.toReversed())?.sender.type;
   if (turn.unanswered.length > 0 || last === 'agent' || last === 'customer') return [];
   return owedInWords(turn, language);
 }

@@ -1,6 +1,6 @@
 import { maskJson, maskText } from '../../platform/masking.ts';
 import { resultExcerpt, type ToolCall } from '../../tools/index.ts';
-import { lastOfTalk, type Contact, type Message } from '../../conversations/index.ts';
+import { lastDialogueMessage, type Contact, type Message } from '../../conversations/index.ts';
 import type { HistoryItem, PastToolCall } from '../agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
@@ -49,7 +49,7 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
       });
     }
   }
-  const lastOfTurn = lastOfTalk(messages.toReversed())?.number ?? 0;
+  const lastOfTurn = lastDialogueMessage(messages.toReversed())?.number ?? 0;
   return messages.flatMap((message) => {
     // What was sent beside the agent since then is no reason for this step.
     const isShown = message.number <= lastOfTurn;

@@ -17,8 +17,8 @@ import {
   type Conversation,
   findNewestMessages,
   type Message,
-  isOfTalk,
-  lastOfTalk,
+  isDialogue,
+  lastDialogueMessage,
   loadConversation,
   type ConversationView,
   waitIfUnanswered,
@@ -160,10 +160,10 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
  * @returns oldest first
  */
 function sinceLastReply(newest: readonly Message[], answeredThrough: number): readonly Message[] {
-  const talk = newest.filter(isOfTalk);
-  const lastReply = talk.findIndex(({ direction }) => direction === 'outbound');
-  return talk
-    .slice(0, lastReply === -1 ? talk.length : lastReply)
+  const dialogue = newest.filter(isDialogue);
+  const lastReply = dialogue.findIndex(({ direction }) => direction === 'outbound');
+  return dialogue
+    .slice(0, lastReply === -1 ? dialogue.length : lastReply)
     .filter(({ number }) => number > answeredThrough)
     .toReversed();
 }
@@ -173,7 +173,7 @@ export function callsOfTurn({
   calls,
   messages,
 }: Pick<LoadedTurn, 'calls' | 'messages'>): readonly ToolCall[] {
-  const began = lastOfTalk(messages.toReversed())?.number ?? 0;
+  const began = lastDialogueMessage(messages.toReversed())?.number ?? 0;
   return calls.filter(({ afterMessage }) => afterMessage >= began);
 }
 

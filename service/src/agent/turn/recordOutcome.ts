@@ -6,7 +6,7 @@ import {
   type Conversation,
   putClosed,
   type ConversationView,
-  putStageForward,
+  advanceFunnelStage,
   storeReply,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
@@ -49,7 +49,7 @@ export async function recordOutcome(
     const { workspace, contact } = turn;
     const view = { workspace, contact, conversation };
     if (outcome.type !== 'deferred' && outcome.qualify)
-      view.conversation = await putStageForward(tx, view, 'qualified', actorOf(turn), now);
+      view.conversation = await advanceFunnelStage(tx, view, 'qualified', actorOf(turn), now);
     if (outcome.type === 'tool_calls') {
       const areSomeRunning = await putToolCalls(tx, deps, turn, view.conversation, calls, now);
       await scheduleTurn(tx, conversation.id, areSomeRunning ? null : now);

@@ -87,7 +87,7 @@ const GUARD =
   'Refused with `turn_superseded` when the turn has ended, a person took over or the customer wrote again. Nothing is sent then.';
 
 export const replyInTurn = operation('POST /agent-turns/:id/replies', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Reply to the customer in a turn of the agent',
   description: `Sends the messages as the agent and ends the turn, unless more follow. ${GUARD}`,
   body: z
@@ -114,7 +114,7 @@ export const replyInTurn = operation('POST /agent-turns/:id/replies', {
 });
 
 export const handOverInTurn = operation('POST /agent-turns/:id/hand-over', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Hand the conversation over to a person in a turn of the agent',
   description: `Ends the turn. The conversation waits for a person. Without \`text\`, the service tells the customer so in a sentence of its own, unless this turn has sent a message already. ${GUARD}`,
   body: z
@@ -129,7 +129,7 @@ export const handOverInTurn = operation('POST /agent-turns/:id/hand-over', {
 });
 
 export const closeInTurn = operation('POST /agent-turns/:id/close', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Close the conversation in a turn of the agent',
   description: `Ends the turn. ${GUARD}`,
   body: z

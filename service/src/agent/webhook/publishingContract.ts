@@ -38,7 +38,7 @@ const OWNER_EXAMPLE = {
 const operation = operationsOf({ tag: 'Agent', auth: 'key', extension: true });
 
 export const publishWebhook = operation('PUT /agent/webhook', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Publish a workflow as the agent',
   description:
     'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or an owner has let another workflow take over. Publishing the same again changes only the revision, and turns that are under way go on.',
@@ -102,7 +102,7 @@ export const unpublishWebhook = operation('DELETE /agent/webhook', {
 });
 
 export const listenForTest = operation('PUT /agent/test-webhook', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Listen for a test event',
   description:
     'Until it is deleted or has expired, turns of “Try it” on the Agent screen go to this address, and nowhere else. Turns of customers never do.',

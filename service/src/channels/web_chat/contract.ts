@@ -36,7 +36,7 @@ const chatMessageSchema = z
 const operation = operationsOf({ tag: 'Chat', auth: 'chat', extension: true });
 
 export const startChatSession = operation('POST /chat/sessions', {
-  adds: 'visitor',
+  addsToStore: 'visitor',
   summary: 'Start a chat session',
   description:
     'Creates a contact for a visitor and returns their chat token. Name, e-mail and phone are not verified, so the contact is never merged with another one.',
@@ -63,7 +63,7 @@ export const startChatSession = operation('POST /chat/sessions', {
 });
 
 export const sendChatMessage = operation('POST /chat/messages', {
-  adds: 'data',
+  addsToStore: 'data',
   summary: 'Send a message as the customer',
   description:
     'If no answer comes, send the message again with the same `client_message_id`: it is stored once, with its first text. Send the next message after the answer, so that messages stay in order. A message after the conversation was closed opens a new conversation.',

@@ -28,7 +28,7 @@ export const setFunnelStage = (
  * Makes a move on the funnel that nobody asked for: forward only, and never out of `lost`.
  * @returns the conversation, moved or as it was
  */
-export async function putStageForward(
+export async function advanceFunnelStage(
   tx: Tx,
   view: ConversationView,
   stage: FunnelStage,

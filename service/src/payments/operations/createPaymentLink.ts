@@ -5,7 +5,7 @@ import {
   assertOpen,
   loadConversation,
   type ConversationView,
-  putStageForward,
+  advanceFunnelStage,
 } from '../../conversations/index.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -77,7 +77,7 @@ export async function putPaymentLink(
   );
   await putPayment(tx, payment);
   await countLink(tx, payment, now);
-  if (payment.status === 'open') await putStageForward(tx, view, 'payment_pending', actor, now);
+  if (payment.status === 'open') await advanceFunnelStage(tx, view, 'payment_pending', actor, now);
   return payment;
 }
 

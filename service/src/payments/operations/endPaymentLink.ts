@@ -6,7 +6,7 @@ import {
   emitEvent,
   isForgotten,
   loadConversation,
-  putStageForward,
+  advanceFunnelStage,
 } from '../../conversations/index.ts';
 import { paymentPayload } from '../payload.ts';
 import { errorWithFix, type AppError } from '../../platform/http/errorCatalogue.ts';
@@ -141,7 +141,7 @@ export async function completePayment(
   // The money has moved. There is no conversation left that this could be news of.
   if (!contact || isForgotten(contact)) return completed;
   const view = await loadConversation(tx, workspace, payment.conversationId);
-  const conversation = await putStageForward(tx, view, 'customer', paid.by, now);
+  const conversation = await advanceFunnelStage(tx, view, 'customer', paid.by, now);
   const event = { name: 'payment.paid', payment: paymentPayload(completed, view.contact) } as const;
   await emitEvent(tx, event, { ...view, conversation }, now);
   return completed;

@@ -53,7 +53,7 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
    * What the endpoint adds to the store. It is refused with `unavailable` while the memory for that is
    * full. Absent when it adds little, or nothing that stays.
    */
-  readonly adds?: 'visitor' | 'data';
+  readonly addsToStore?: 'visitor' | 'data';
 }
 
 /**

@@ -33,11 +33,11 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   finish?: (answer: z.input<Answer>, caller: Caller) => Promise<z.input<Answer>>,
   check?: (call: Call<z.output<Query>, z.output<Body>>) => Promise<void>,
 ): void {
-  const { method, path, status, adds } = operation;
+  const { method, path, status, addsToStore } = operation;
   const assertAllowed: RequestHandler = (_request, response, next) => {
     const caller = callerOf(response);
     caller?.assertMay?.(operation);
-    if (adds !== undefined) deps.assertRoom(adds, caller?.workspace.id ?? null);
+    if (addsToStore !== undefined) deps.assertRoom(addsToStore, caller?.workspace.id ?? null);
     next();
   };
 

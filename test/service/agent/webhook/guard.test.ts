@@ -1,4 +1,4 @@
-// A workflow never talks over a person, nor past what the customer wrote last.
+// What a workflow answers is refused once a person took over or the customer wrote again.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
@@ -47,7 +47,7 @@ async function expectRefused(talk: Talk, turnId: string, why: RegExp) {
 }
 
 describe('a take-over while a workflow answers', () => {
-  it('ends the turn: its HTTP call is let go, and what it answers is refused', async () => {
+  it('ends the turn: its HTTP call is aborted, and what it answers is refused', async () => {
     stage.workflow.answer(hangs);
     const talk = await stage.talk('hello');
     const turn = await stage.workflow.turn();
@@ -97,7 +97,7 @@ describe('a newer message while a workflow answers', () => {
     expect(await talk.reply()).toBe('Now.');
   });
 
-  it('after a reply with more to follow refuses the rest, and asks about the newer one alone', async () => {
+  it('refuses the rest of a reply that has begun, and asks about the newer message alone', async () => {
     stage.workflow.answer(accepts);
     const talk = await stage.talk('first');
     const { body: first } = await stage.workflow.turn();
@@ -135,7 +135,7 @@ it('does not ask the workflow again about a message whose turn it ended without 
   expect(await talk.reply()).toBe('Yes?');
 });
 
-it('is refused after the close', async () => {
+it('refuses a turn after the close', async () => {
   stage.workflow.answer(accepts);
   const talk = await stage.talk('hello');
   const { body } = await stage.workflow.turn();
@@ -146,7 +146,7 @@ it('is refused after the close', async () => {
   await expectRefused(talk, body.turn_id, /was closed/);
 });
 
-it('is refused after the customer asked for a person, who gets the conversation at once', async () => {
+it('refuses a turn after the customer asked for a person, who gets the conversation at once', async () => {
   stage.workflow.answer(accepts);
   const talk = await stage.talk('hello');
   const { body } = await stage.workflow.turn();
@@ -160,7 +160,7 @@ it('is refused after the customer asked for a person, who gets the conversation 
   expect(stage.workflow.turns).toHaveLength(1);
 });
 
-it('is refused when it comes late, after the turn has ended', async () => {
+it('refuses what comes late, after the turn has ended', async () => {
   stage.workflow.answer(says('In time.'));
   const talk = await stage.talk('hello');
   const { turn_id: id } = await talk.turnIn('answered');
@@ -179,7 +179,7 @@ it.each([
       stage.operate(turn, 'replies', { text: 'One moment, please.', more_follows: true }),
   ],
 ])(
-  'is refused while the agent is off, and the customer waits for the team%s',
+  'refuses a turn while the agent is off, and the customer waits for the team%s',
   async (_more, reply) => {
     const late = held(says('Late.'));
     stage.workflow.answer(late.reply);
@@ -197,7 +197,7 @@ it.each([
   },
 );
 
-it('is not disturbed by what an automation sends beside the agent', async () => {
+it('does not end a turn because an automation sends something beside the agent', async () => {
   stage.workflow.answer(accepts);
   const talk = await stage.talk('hello');
   const { body } = await stage.workflow.turn();

@@ -11,7 +11,7 @@ let state = 'connecting';
 
 /** The last change of each topic, the oldest first. */
 const changes = new Map();
-/** The process that sends the changes, and the position after which all of them are known. */
+/** The process that sends the changes, and a position: all later ones are in `changes`. */
 let known = { process: '', at: 0 };
 
 function remember(change) {
