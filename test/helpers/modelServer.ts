@@ -210,7 +210,7 @@ export const httpError =
 export const badRequest = (message: string): ModelReply => httpError(400, message);
 
 /** An error that asks for another try in a moment. */
-export const passingError = (status: number): ModelReply =>
+export const temporaryError = (status: number): ModelReply =>
   httpError(status, `Error ${status}`, { 'retry-after-ms': '1' });
 export const tooManyRequests = (retryAfterS: number): ModelReply =>
   httpError(429, 'Rate limit reached', { 'retry-after': String(retryAfterS) });

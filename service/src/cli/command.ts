@@ -103,10 +103,10 @@ export const reportProgress = (done: string, total: () => number): Disposable =>
  * same lines.
  */
 export const tallyLines = ({ counts, sha256 }: Tally): string =>
-  `${countLines(counts)}  sha256  ${sha256}\n`;
+  `${formatCounts(counts)}  sha256  ${sha256}\n`;
 
 /** A line for each collection with its count, and one with their sum. */
-export function countLines(counts: Tally['counts']): string {
+export function formatCounts(counts: Tally['counts']): string {
   const width = Math.max(
     ...Object.keys(counts).map((name) => name.length),
     'records in all'.length,

@@ -6,7 +6,7 @@ import { DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts'
 import { countDump } from '../moving/postgresTools.ts';
 import { KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { fillDataFolder } from '../store/lowdb/index.ts';
-import { countLines, countStored, tallyLines } from './command.ts';
+import { formatCounts, countStored, tallyLines } from './command.ts';
 import { refuse } from './restoreCommand.ts';
 
 /** `conversation-service verify`: whether a backup could be restored. Changes nothing. */
@@ -24,7 +24,7 @@ async function verify(folder: string): Promise<void> {
   const lines =
     store === 'folder'
       ? await openCopy(folder, manifest)
-      : `${countLines(await countDump(join(folder, DUMP_FILE)))}  A dump is not opened here: to see that it opens, restore it into an empty database.\n`;
+      : `${formatCounts(await countDump(join(folder, DUMP_FILE)))}  A dump is not opened here: to see that it opens, restore it into an empty database.\n`;
   process.stdout.write(
     `${folder} is whole. conversation-service ${madeBy} made it at ${at}:\n${lines}${keyNote(manifest)}`,
   );
@@ -36,7 +36,7 @@ function keyNote({ files, key_fingerprint: fingerprint }: BackupManifest): strin
   return `  It does not hold the encryption key: a restore needs the key${named}.\n`;
 }
 
-/** Opens a copy in the system's folder for temporary files, since opening writes. */
+/** Opens a copy in a temporary folder, since opening a store writes to its folder. */
 async function openCopy(folder: string, { files }: BackupManifest): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'conversation-service-verify-'));
   try {

@@ -1,4 +1,4 @@
-// A model that fails, closes or qualifies; and what of a contact it gets to see.
+// A model that fails, closes or qualifies; and what the service lets it see.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import {
@@ -6,7 +6,7 @@ import {
   choice,
   hang,
   httpError,
-  passingError,
+  temporaryError,
   text,
   toolCalls,
 } from '../../helpers/modelServer.ts';
@@ -56,12 +56,12 @@ describe('a model that fails', () => {
     },
   );
 
-  it('recovers from an error that passes', async () => {
-    agent.model.answerBy(inTurn(passingError(503), passingError(429), text('Here I am.')));
+  it('recovers from temporary errors', async () => {
+    agent.model.answerBy(inTurn(temporaryError(503), temporaryError(429), text('Here I am.')));
     expect(await (await agent.talk('hello')).reply()).toBe('Here I am.');
   });
 
-  it('shows the key to nobody when the server repeats it', async () => {
+  it('keeps the API key and the e-mail out of note and log when the model server repeats them', async () => {
     const from = agent.log.length;
     agent.model.answerBy(({ headers }) =>
       httpError(400, `bad request with ${headers.authorization}, written by maria@example.com`),
@@ -174,7 +174,7 @@ describe('a model that closes and qualifies', () => {
     await eventOf(talk, 'conversation.qualified');
   });
 
-  it('is asked for words after it only qualified', async () => {
+  it('is asked again for a reply when it only qualified', async () => {
     agent.model.answerBy(inTurn(toolCalls(qualify), text('Great!')));
     const talk = await agent.talk('I want to buy a hundred');
     expect(await talk.reply()).toBe('Great!');
@@ -182,7 +182,7 @@ describe('a model that closes and qualifies', () => {
   });
 });
 
-describe('what a model gets to see', () => {
+describe('what the service sends to a model', () => {
   let agent: AgentService;
   const PHONE = '+54 9 11 5555-0134';
   const EMAIL = 'maria@example.com';
@@ -196,7 +196,7 @@ describe('what a model gets to see', () => {
   afterEach(() => expect(agent.model.faults).toEqual([]));
   afterAll(() => agent?.close());
 
-  it('is never the phone or the e-mail of the contact, in messages, names, arguments, results or errors', async () => {
+  it('never contains the phone or e-mail of the contact: in messages, names, arguments, results or errors', async () => {
     const contact = {
       note: `call\n+54 9 11\n5555\t0134 or ${EMAIL}`,
       number: 5491155550134,
@@ -233,7 +233,7 @@ describe('what a model gets to see', () => {
     expect(seen).toContain('Order 20391155');
     expect(seen).toContain('other@example.com');
     expect(seen).not.toMatch(/maria@example/i);
-    expect(seen.replace(/\\[nt]|[^\d]/g, '')).not.toMatch(/5555\D*0134/);
+    expect(seen.replace(/\D/g, '')).not.toContain('55550134');
     // The tool itself was given what the model wrote, and the record shows it masked.
     expect(agent.tools.calls[0]!.arguments).toEqual({
       phone: 5491155550134,
@@ -249,7 +249,7 @@ describe('what a model gets to see', () => {
     expect(recorded).not.toMatch(/5555\D{0,4}0134/);
   });
 
-  it('is no secret of a tool', async () => {
+  it('never contains a secret of a tool', async () => {
     const SECRET = 'templ-s3cret-0123456789';
     const { body } = await agent.service.api.post('/api/tools', {
       name: 'with_secret',
@@ -279,7 +279,7 @@ describe('what a model gets to see', () => {
     expect(JSON.stringify(await talk.calls()) + agent.log.join('')).not.toContain(SECRET);
   });
 
-  it('is 8 KiB of a result, of which the record keeps all', async () => {
+  it('contains at most 8 KiB of a result, while the record keeps all of it', async () => {
     const big = 'é🎉'.repeat(20_000);
     agent.tools.on('find_contact', answers({ big }));
     agent.model.answerBy(inTurn(toolCalls({ name: 'find_contact' }), text('A lot.')));
@@ -296,7 +296,7 @@ describe('what a model gets to see', () => {
     ).toEqual({ big });
   });
 
-  it('is text that no server stumbles over', async () => {
+  it('drops half a surrogate pair from the reply of the model', async () => {
     agent.model.answerBy(inTurn(choice({ message: { content: 'a\ud800b' } })));
     expect(await (await agent.talk('hello')).reply()).toBe('ab');
   });

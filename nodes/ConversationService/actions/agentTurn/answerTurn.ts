@@ -8,7 +8,7 @@ import { getTurnId } from '../../shared/turn';
 /**
  * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does,
  * sends nothing twice.
- * @throws NodeApiError turn_superseded when the turn is over; then nothing was sent
+ * @throws NodeApiError turn_superseded when the turn is over, or rests during a wait; nothing was sent
  */
 export async function answerTurn(
 	context: IExecuteFunctions,
@@ -17,15 +17,16 @@ export async function answerTurn(
 	body: IDataObject,
 ): Promise<IDataObject> {
 	const turnId = getTurnId(context, itemIndex);
-	const step = idempotencyKey(context, itemIndex, JSON.stringify(body));
+	const stepKey = idempotencyKey(context, itemIndex, JSON.stringify(body));
 	return await requestService<IDataObject>(context, {
 		method: 'POST',
 		path: `/api/agent-turns/${turnId}/${answer}`,
 		body,
-		headers: { 'Idempotency-Key': keyAfterRefusals(context, step) },
+		headers: { 'Idempotency-Key': keyAfterRefusals(context, stepKey) },
 		itemIndex,
 	}).catch((error: unknown) => {
-		if (errorCode(error) === 'turn_superseded') noteRefusal(context, step);
+		// The turn may only rest: once its wait has ended, the next try needs a new key.
+		if (errorCode(error) === 'turn_superseded') noteRefusal(context, stepKey);
 		throw error;
 	});
 }

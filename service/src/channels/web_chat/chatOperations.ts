@@ -45,7 +45,7 @@ export const startChatSession = (
   });
 };
 
-/** Finds the visitor of a chat token; null when the token is unknown. */
+/** Finds the visitor of a chat token; null when the token is unknown or the contact is forgotten. */
 export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
   store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
     const session = await tx.chatSessions.peek(hashToken(token));
@@ -101,8 +101,8 @@ export const listChatMessages = (
   });
 
 /**
- * A visitor's newest conversation, if it is closed. Their next message opens another one; null
- * when it is open, or when there is none.
+ * A visitor's newest conversation if it is closed, so that their next message opens another one.
+ * @returns null when the newest one is open, or when there is none
  */
 export async function findClosedConversation(
   tx: Tx,

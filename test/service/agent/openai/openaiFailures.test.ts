@@ -6,7 +6,7 @@ import {
   hang,
   httpError,
   hugeBody,
-  passingError,
+  temporaryError,
   redirectTo,
   slowDrip,
   text,
@@ -73,14 +73,14 @@ describe('time', () => {
 describe('another try', () => {
   it.each([429, 500, 502, 503])('follows a %i', async (status) => {
     const { server, next } = await openModel();
-    server.answerWith(passingError(status), passingError(status), text('Here I am.'));
+    server.answerWith(temporaryError(status), temporaryError(status), text('Here I am.'));
     expect(await next()).toEqual({ type: 'reply', text: 'Here I am.' });
     expect(server.requests).toHaveLength(3);
   });
 
   it('is made twice at most', async () => {
     const { server, next } = await openModel();
-    server.answerBy(() => passingError(500));
+    server.answerBy(() => temporaryError(500));
     expect((await failureOf(next())).message).toBe("The model's server failed (500): Error 500");
     expect(server.requests).toHaveLength(3);
   });
