@@ -8,7 +8,7 @@ import { getTurnId } from '../../shared/turn';
 /**
  * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does,
  * sends nothing twice.
- * @throws NodeApiError turn_superseded when the turn is over, or rests during a wait; nothing was sent
+ * @throws NodeApiError turn_superseded when the turn is over or rests for a wait; nothing was sent
  */
 export async function answerTurn(
 	context: IExecuteFunctions,

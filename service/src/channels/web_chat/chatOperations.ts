@@ -45,7 +45,7 @@ export const startChatSession = (
   });
 };
 
-/** Finds the visitor of a chat token; null when the token is unknown or the contact is forgotten. */
+/** Finds the visitor of a chat token; null when it is unknown or the contact is forgotten. */
 export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
   store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
     const session = await tx.chatSessions.peek(hashToken(token));

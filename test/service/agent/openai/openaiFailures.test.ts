@@ -32,7 +32,7 @@ describe('time', () => {
   it.each([
     ['never answers', [hang()]],
     ['answers byte by byte without end', [slowDrip()]],
-    ['has to be asked again, and then never answers', [passingError(503), hang()]],
+    ['has to be asked again, and then never answers', [temporaryError(503), hang()]],
   ])('ends a call to a server that %s', async (_what, replies) => {
     const { server, next } = await openModel({ timeoutMs: 2_500 });
     server.answerWith(...replies);
