@@ -79,7 +79,7 @@ const suite = (language: Language) => () => {
     'x-service-signature': sign(body, secret, t),
   });
 
-  /** All that came before it is handled by then. */
+  /** Sends another event and waits until it is handled; all earlier ones are handled by then. */
   async function handlesAnother(id: string) {
     const body = eventOf(id);
     expect(await post(body, signed(body))).toBe(204);
@@ -117,7 +117,7 @@ const suite = (language: Language) => () => {
     expect(receiver.handled('evt_TWICE')).toBe(1);
   });
 
-  it('answers 401 to what was altered, is old, of the future, of another secret or not signed, and handles none of it', async () => {
+  it('answers 401 to an event that is altered, too old, dated in the future, signed with another secret or unsigned, and handles none of them', async () => {
     const body = eventOf('evt_FALSE');
     const refused: [string, string, Record<string, string>][] = [
       ['altered', body.replace('conv_1', 'conv_2'), signed(body)],
@@ -139,7 +139,7 @@ const suite = (language: Language) => () => {
     expect((await fetch(receiver.url)).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('goes on with its old secret while the new one signs too', async () => {
+  it('accepts deliveries with its old secret while the service signs with both', async () => {
     expect((await service.api.post(`/api/hooks/${subscription.id}/rotate-secret`)).status).toBe(
       200,
     );

@@ -75,15 +75,18 @@ const quoted = (said: string, url: string): string =>
     .slice(0, MAX_WORDS)
     .toWellFormed();
 
-/** A text as a pattern: an address may be repeated with `%2b` for `%2B`. */
+/** Matches the text in any case: an answer may repeat an address with `%2b` for `%2B`. */
 const anyCase = (text: string) => new RegExp(text.replace(/[^\p{L}\p{N}\s]/gu, '\\$&'), 'gi');
 
 /** Shorter parts of an address are numbers and words that any sentence may have. */
 const MIN_SECRET_CHARACTERS = 4;
-/** A part of the path that is as long is an id or a token. */
+/** A part of the path that is at least this long is an id or a token. */
 const MIN_TOKEN_CHARACTERS = 16;
 
-/** The query, its values and the long parts of the path, as written and as meant, longest first. */
+/**
+ * The query, its values and the long parts of the path, the longest first: as written, decoded, and
+ * encoded again.
+ */
 function secretsIn({ pathname, search, searchParams }: URL): readonly string[] {
   const values = search
     .slice(1)

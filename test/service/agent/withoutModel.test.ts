@@ -37,7 +37,7 @@ describe('the keyword agent', () => {
   });
   afterAll(() => agent?.close());
 
-  it('asks for what is missing, calls the tool with it, and says what it answered', async () => {
+  it('asks for what is missing, calls the tool with it, and passes on the tool’s answer', async () => {
     const talk = await agent.talk('where is my order?');
     expect(await talk.reply()).toContain('order number');
     await talk.write('A-1042');
@@ -77,7 +77,7 @@ describe('the keyword agent', () => {
     );
   });
 
-  it('answers what overtook a running call together with its result', async () => {
+  it('answers a message that arrives during a call together with the result of the call', async () => {
     const slow = held(answers({ message: 'It has shipped.' }));
     agent.tools.on('find_order', slow.reply);
     const talk = await agent.talk('find order A-1042');

@@ -37,7 +37,7 @@ export const sendAndWait: Operation = {
 		{
 			...conversationField,
 			description:
-				'The conversation whose customer is asked. The default takes it from the item: after a trigger of Conversation Service, or after an action that returns a conversation. In a workflow that is the agent, an item without one, such as that of an AI Agent, means the conversation of the turn.',
+				'The conversation whose customer is asked. The default takes it from the item: after a trigger of Conversation Service, or after an action that returns a conversation. In an agent workflow, an item that names no conversation, such as the output of an AI Agent node, means the conversation of the turn.',
 		},
 		{
 			displayName: 'Text',
@@ -144,7 +144,7 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 /**
  * An item without a conversation, such as that of an AI Agent, means the conversation of the turn: the
  * service knows it.
- * @returns null for that
+ * @returns null for such an item
  * @throws NodeOperationError without a turn
  */
 function findConversationId(context: IExecuteFunctions): string | null {

@@ -13,7 +13,7 @@ export interface CardParts {
   readonly now: Date;
   /** Where the decision is posted. */
   readonly action: string;
-  /** Links to the page of the wait; absent on that page. */
+  /** Whether the card links to the wait's own page. True by default; false on that page. */
   readonly hasLink?: boolean;
 }
 
@@ -33,12 +33,12 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
       ${detailsView(details)}
       <p class="muted">Asked ${timeView(wait.createdAt, now)} by <bdi>${actorName(wait.createdBy)}</bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null}</p>
       ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
-      ${hasLink ? html`<p class="alone"><a href=${`/waits/${id}`}>This question alone</a></p>` : null}
+      ${hasLink ? html`<p class="alone"><a href=${`/waits/${id}`}>Open this question on its own page</a></p>` : null}
     </article>
   `;
 }
 
-/** Long details can have the focus, so that keys scroll them. Short ones are no stop before the buttons. */
+/** Long details take focus, so that the keyboard can scroll them. Tab skips short ones. */
 function detailsView(details: Wait['details']): View {
   if (details === null || Object.keys(details).length === 0) return null;
   const isLong = JSON.stringify(details).length > MAX_SHORT_CHARACTERS;
