@@ -1,4 +1,4 @@
-// Load with crashes in the middle: minutes long.
+// Load with crashes in the middle: minutes long, and with the machine to itself.
 import base from '../jest.config.mjs';
 
 export default {
