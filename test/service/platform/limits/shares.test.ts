@@ -34,9 +34,11 @@ const reached = async ({ url }: TestService, bound: string) =>
 
 /** Answers that are held back until they are let go. */
 function holding(answer: (response: ServerResponse) => void) {
-  const held: { readonly path: string; readonly response: ServerResponse }[] = [];
+  const held: { readonly path: string; readonly response: ServerResponse; readonly at: number }[] =
+    [];
+  /** How many each path held when one of it was let go. */
+  const levels = new Map<string, number>();
   let isHolding = true;
-  let takenAt = 0;
   const letGo = (...those: typeof held) => {
     for (const each of those) {
       held.splice(held.indexOf(each), 1);
@@ -48,14 +50,22 @@ function holding(answer: (response: ServerResponse) => void) {
       return held.length;
     },
     take(path: string, response: ServerResponse) {
-      takenAt = performance.now();
-      if (isHolding) held.push({ path, response });
+      if (isHolding) held.push({ path, response, at: performance.now() });
       else answer(response);
     },
-    /** The newest one of each path, once no further ones come: it has been answered fast. */
-    letOneGo: () =>
-      performance.now() - takenAt > QUIET_MS &&
-      letGo(...new Map(held.map((each) => [each.path, each])).values()),
+    /**
+     * The newest one of each path that has as many again as before, and gets no further ones: it has
+     * been answered fast.
+     */
+    letOneGo() {
+      for (const [path, waiting] of Map.groupBy(held, (each) => each.path)) {
+        const newest = waiting.at(-1)!;
+        if (waiting.length < (levels.get(path) ?? 0)) continue;
+        if (performance.now() - newest.at < QUIET_MS) continue;
+        levels.set(path, waiting.length);
+        letGo(newest);
+      }
+    },
     letGo() {
       isHolding = false;
       letGo(...held);
