@@ -77,11 +77,13 @@ export {
 } from './operations/control.ts';
 export {
   type ConversationView,
+  findContactOf,
   findLastConversation,
   findNewestMessages,
   loadConversation,
   peekConversation,
   withContacts,
+  withShownContacts,
 } from './operations/conversations.ts';
 export { findReceived, receiveMessage, storeReceived } from './operations/receiveMessage.ts';
 export { resendMessage } from './operations/resendMessage.ts';

@@ -4,7 +4,6 @@ import {
   type Conversation,
   excerptOf,
   type Excerpt,
-  isForgotten,
   readWordQuery,
   type WordQuery,
   searchConversations,
@@ -12,7 +11,7 @@ import {
   unreadOf,
   type Message,
   findNewestMessages,
-  withContacts,
+  withShownContacts,
   type ConversationView,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
@@ -83,8 +82,7 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
         : await searchTab(tx, member, query, query.tab);
     const items: InboxItem[] = [];
     const words = readWordQuery(query.search);
-    for (const [conversation, contact] of await withContacts(tx, found.conversations)) {
-      if (isForgotten(contact)) continue;
+    for (const [conversation, contact] of await withShownContacts(tx, found.conversations)) {
       const message = found.messages?.get(conversation.id);
       const match = message ? matchOf(words, message, conversation) : null;
       items.push({ ...(await viewItem(tx, conversation, contact, member)), match });

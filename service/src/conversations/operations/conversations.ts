@@ -64,6 +64,21 @@ export async function withContacts<Item extends { readonly contactId: string }>(
   return found;
 }
 
+/** As `withContacts`, without those who were forgotten: nobody may see what is left of them. */
+export const withShownContacts = async <Item extends { readonly contactId: string }>(
+  tx: Tx,
+  items: readonly Item[],
+) => (await withContacts(tx, items)).filter(([, contact]) => !isForgotten(contact));
+
+/** The contact of a conversation; null without one. */
+export async function findContactOf(
+  tx: Tx,
+  conversationId: string | null,
+): Promise<Contact | null> {
+  const conversation = conversationId === null ? null : await tx.conversations.peek(conversationId);
+  return conversation && tx.contacts.peek(conversation.contactId);
+}
+
 /**
  * Reads a conversation with its newest messages, in the order they were written.
  * @param messageLimit 0 to 200

@@ -12,12 +12,11 @@ import {
   shownMatcher,
   type ContactSearch,
 } from '../contacts/contactSearch.ts';
-import { isForgotten } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import {
   findConversationsOf,
   MAX_CONTACTS,
-  withContacts,
+  withShownContacts,
   type ConversationView,
 } from './conversations.ts';
 
@@ -51,9 +50,11 @@ export const listConversations = (
     const order = orderOf(filter);
     const search = await searchOf(tx, workspace, filter, order);
     const found = await searchPage(search, limit, startOf(filter, order, cursor));
-    const items = (await withContacts(tx, found.items))
-      .filter(([, contact]) => !isForgotten(contact))
-      .map(([conversation, contact]) => ({ workspace, conversation, contact }));
+    const items = (await withShownContacts(tx, found.items)).map(([conversation, contact]) => ({
+      workspace,
+      conversation,
+      contact,
+    }));
     return { items, nextCursor: found.next && cursorOf(found.next, order) };
   });
 

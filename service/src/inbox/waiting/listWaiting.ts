@@ -1,4 +1,4 @@
-import { type Contact, customerName, isForgotten } from '../../conversations/index.ts';
+import { customerName, findContactOf, isForgotten } from '../../conversations/index.ts';
 import { compareText } from '../../platform/compareText.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -57,7 +57,7 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
     ].sort((a, b) => compareText(a.createdAt, b.createdAt));
     const items: WaitingItem[] = [];
     for (const { wait, call, id, createdAt, conversationId } of found.slice(0, MAX_SHOWN)) {
-      const contact = await contactIn(tx, conversationId);
+      const contact = await findContactOf(tx, conversationId);
       if (contact !== null && isForgotten(contact)) continue;
       const customer = contact && customerName(contact);
       const about = { id, createdAt, conversationId, customer };
@@ -69,11 +69,6 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
 
 const toolOf = async (tx: Tx, { toolId }: ToolCall): Promise<Tool | null> =>
   toolId === null ? null : tx.tools.peek(toolId);
-
-async function contactIn(tx: Tx, conversationId: string | null): Promise<Contact | null> {
-  const conversation = conversationId === null ? null : await tx.conversations.peek(conversationId);
-  return conversation && tx.contacts.peek(conversation.contactId);
-}
 
 /** Those of the newest questions that are no longer open. */
 async function findEnded(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly Wait[]> {

@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import { isForgotten, type Contact } from '../../conversations/index.ts';
+import { findContactOf, isForgotten, type Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
@@ -50,11 +50,10 @@ async function lockConversationThenCall(
 }
 
 /** Adds the contact whose details are masked in the call. */
-export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView> {
-  const conversation =
-    call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);
-  return { call, contact: conversation && (await tx.contacts.peek(conversation.contactId)) };
-}
+export const viewToolCall = async (tx: Tx, call: ToolCall): Promise<ToolCallView> => ({
+  call,
+  contact: await findContactOf(tx, call.conversationId),
+});
 
 /** Whether its contact was forgotten, so that it is about to be removed. */
 const isGoing = ({ contact }: ToolCallView): boolean => contact !== null && isForgotten(contact);
