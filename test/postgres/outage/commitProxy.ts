@@ -23,10 +23,14 @@ export interface CommitProxy {
   /** Once this text has been asked, what is open stays so, and nothing passes any more, either way. */
   muteAt(marker: string): void;
   readonly isMuted: boolean;
+  /** Cuts the next connection that the server is ready for, in the moment when it says so. */
+  cutNextReady(): void;
   close(): Promise<void>;
 }
 
 const COMMIT = Buffer.from('COMMIT\0');
+/** ReadyForQuery, outside a transaction. */
+const READY = Buffer.from('Z\0\0\0\x05I');
 
 export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> {
   const target = new URL(serverUrl);
@@ -36,6 +40,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
   let struck = 0;
   let isOpen = true;
   let isMuted = false;
+  let cutsReady = false;
   const setOpen = (open: boolean) => {
     isOpen = open;
     if (!open) for (const client of clients) client.resetAndDestroy();
@@ -76,7 +81,12 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
     });
     backend.on('data', (bytes: Buffer) => {
       if (isMuted) return;
-      if (swallowed === null) return void client.write(bytes);
+      if (swallowed === null) {
+        client.write(bytes);
+        if (!cutsReady || !bytes.includes(READY)) return;
+        cutsReady = false;
+        return client.resetAndDestroy();
+      }
       swallowed = Buffer.concat([swallowed, bytes]);
       // Before it come the answers to what was sent before; with it the server has done it.
       if (swallowed.includes(COMMIT)) strike();
@@ -100,6 +110,9 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
     },
     muteAt(marker) {
       mutedAt = marker;
+    },
+    cutNextReady() {
+      cutsReady = true;
     },
     setOpen,
     close: tracked.close,

@@ -8,14 +8,11 @@ import {
   type Connection,
   type PostgresOptions,
 } from '../../../service/src/store/postgres/index.ts';
-import { runOn } from '../../../service/src/store/postgres/connection/database.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 import { lockOutConnections } from '../../../service/src/store/postgres/schema/schemaLock.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { startCommitProxy } from '../outage/commitProxy.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';
 
 describe('a schema that a command wants to have alone', () => {
@@ -135,19 +132,4 @@ describe('a schema that a command wants to have alone', () => {
     await expect(write('second')).rejects.toThrow(/Start it again, with the new key/);
     expect(await written()).toEqual(['first', 'of the command']);
   });
-});
-
-describe('a server that falls silent when a connection is to pass the guard', () => {
-  it('is found out like any other silence', async () => {
-    const proxy = await startCommitProxy(process.env.DATABASE_URL!);
-    proxy.muteAt('guard of this test');
-    const database = new PgDatabase({ url: proxy.url, connections: 1, log: silent });
-    database.setGuard(async (connection) => {
-      await connection.query({ text: 'SELECT 1 /* guard of this test */' });
-    });
-    await expect(runOn(database, { text: 'SELECT 2' })).rejects.toThrow(/Connection terminated/);
-    expect(proxy.isMuted).toBe(true);
-    await proxy.close();
-    await database.close();
-  }, 60_000);
 });

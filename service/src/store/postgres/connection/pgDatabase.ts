@@ -179,8 +179,11 @@ export class PgDatabase implements Database {
     const pool = new pg.Pool({ ...this.#config, max: this.#connections, allowExitOnIdle: true });
     // The pool drops an idle connection that breaks.
     pool.on('error', () => {});
-    // A connection that breaks here also fails the statement that it was opened for.
-    pool.on('connect', (client) => void client.query(PLANS).catch(() => {}));
+    pool.on('connect', (client) => {
+      // When a connection breaks while it is borrowed, its next statement fails.
+      client.on('error', () => {});
+      client.query(PLANS).catch(() => {});
+    });
     return pool;
   }
 

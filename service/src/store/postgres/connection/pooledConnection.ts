@@ -107,7 +107,6 @@ export class PooledConnection implements Connection {
     this.#watchdog = watchdog;
     this.#onRelease = onRelease;
     this.#status = { pending: 0, heardAt: 0, end: () => destroy(client) };
-    client.on('error', ignore);
     watchdog.watch(this.#status);
   }
 
@@ -149,16 +148,12 @@ export class PooledConnection implements Connection {
   release(error?: Error): void {
     this.#giveBack = () => {
       this.#watchdog.forget(this.#status);
-      this.#client.off('error', ignore);
       this.#onRelease();
       this.#client.release(error !== undefined && endsConnection(error));
     };
     if (this.#status.pending === 0) this.#giveBack();
   }
 }
-
-/** When a connection breaks between two statements, the next one fails. */
-const ignore = (): void => {};
 
 /** After a server's error, which has a severity, the connection can be used unless it was ended. */
 const endsConnection = (error: Error): boolean => {
