@@ -85,7 +85,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
         client.write(bytes);
         if (!cutsReady || !bytes.includes(READY)) return;
         cutsReady = false;
-        return client.resetAndDestroy();
+        return void client.resetAndDestroy();
       }
       swallowed = Buffer.concat([swallowed, bytes]);
       // Before it come the answers to what was sent before; with it the server has done it.

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/clockAndLog.ts';
 import {
   openPostgresStore,
   type Connection,
