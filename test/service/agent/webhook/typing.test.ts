@@ -18,9 +18,10 @@ async function begin(): Promise<{ customer: ChatCustomer; conversationId: string
   stage.workflow.forget();
   stage.workflow.answer(accepts);
   const customer = await chatCustomer(stage.service.url);
-  stream = await readChatStream(stage.service.url, customer.token);
   const { conversation_id: conversationId } = await customer.write('Hello');
   const { body } = await stage.workflow.turn();
+  // One that was opened before could tell the typing first: it reads messages, then who types.
+  stream = await readChatStream(stage.service.url, customer.token);
   await untilTold('Hello', 'typing');
   return { customer, conversationId, turn: body.turn_id };
 }
@@ -56,6 +57,7 @@ it('typing ends while the workflow waits for the customer, and begins again with
   // The page stops showing the typing when the question arrives.
   await untilTold('Hello', 'typing', 'Which order?');
   await customer.write('A-1042');
+  await untilTold('Hello', 'typing', 'Which order?', 'A-1042');
   await waitFor(
     'the answer',
     async () => (await stage.api.get(`/api/waits/${wait.id}`)).body.status === 'answered',
