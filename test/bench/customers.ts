@@ -56,7 +56,7 @@ export async function subscribe(api: Api, event: string, targetUrl: string): Pro
 }
 
 /** Waits until every result is recorded. */
-export async function nothingPending(
+export async function waitUntilRecorded(
   api: Api,
   hooks: readonly string[],
   timeoutMs = 60_000,

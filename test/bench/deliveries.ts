@@ -2,7 +2,7 @@
 // requests.
 import { startHelper, startService, type RunningService } from './children.ts';
 import { comparison, figuresOf, ratiosOf, scaled, type Effort, type Run } from './comparison.ts';
-import { call, newCustomers, nothingPending, subscribe, writeMany } from './customers.ts';
+import { call, newCustomers, waitUntilRecorded, subscribe, writeMany } from './customers.ts';
 import type { LoopQuestion, LoopReport } from './loop.ts';
 import type { PartResult } from './report.ts';
 import {
@@ -58,7 +58,7 @@ export async function startDeliveryRig(
       await service.beginProfile();
       const run = await emptyBacklog(sink, count, [service.pid]);
       await service.endProfile('a delivery', count);
-      await nothingPending(service, subscribed.hooks);
+      await waitUntilRecorded(service, subscribed.hooks);
       return run;
     },
     async bare() {
@@ -118,7 +118,7 @@ export async function queueBacklog(
   await sink.ask({ do: 'begin', status: 400 });
   await writeMany(service, customers, count / hooks.length);
   await sink.ask({ do: 'await', count });
-  await nothingPending(service, hooks);
+  await waitUntilRecorded(service, hooks);
   await sink.ask({ do: 'begin', status: 200, hold: true });
   const recovered = await Promise.all(
     hooks.map((hook) =>

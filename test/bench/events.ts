@@ -1,7 +1,7 @@
 // Events of real customers: each a message over the API with its one signed delivery, received and
 // recorded.
 import { cpuMicrosEach, type RunningService } from './children.ts';
-import { newCustomers, nothingPending, subscribe, writeMany } from './customers.ts';
+import { newCustomers, waitUntilRecorded, subscribe, writeMany } from './customers.ts';
 import type { Sink } from './sinkClient.ts';
 
 export interface EventSource {
@@ -32,7 +32,7 @@ export async function runEvents(
   const cpu = await cpuMicrosEach(service.pid, count, async () => {
     await writeMany(service, customers, count);
     await sink.ask({ do: 'await', count });
-    await nothingPending(service, [hook]);
+    await waitUntilRecorded(service, [hook]);
   });
   return { wall: ((performance.now() - startedAt) / count) * 1000, cpu };
 }

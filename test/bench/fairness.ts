@@ -1,7 +1,14 @@
 // How much one bad subscriber costs the others, and what becomes of a burst at a slow receiver.
 import { cpuSeconds, startService, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
-import { call, newCustomer, newCustomers, nothingPending, subscribe, write } from './customers.ts';
+import {
+  call,
+  newCustomer,
+  newCustomers,
+  waitUntilRecorded,
+  subscribe,
+  write,
+} from './customers.ts';
 import { latencies, startReceivers, type Receivers, type Side } from './latency.ts';
 import { nowMs } from './receivers.ts';
 import { repeat } from './repeat.ts';
@@ -15,7 +22,7 @@ const WRITES_A_SECOND = 10;
 const MESSAGES = 128;
 /** Events waiting for the bad subscriber when measuring begins. */
 const WAITING = 10_000;
-/** By the bad one, before it is bad: its limit has risen by then. */
+/** How many events the bad subscriber answers before it hangs, so that its limit has risen. */
 const ANSWERED_FIRST = 500;
 const BURST = 1000;
 const SLOW_MS = 100;
@@ -31,9 +38,9 @@ interface Times {
 }
 
 /**
- * Measures the other 24 subscriptions of a workspace with and without one that is bad and has many
- * events waiting: two services side by side, so that whatever else the machine does falls on both.
- * Both have written the same before.
+ * Measures 24 subscriptions of a workspace with and without one more that hangs and has many events
+ * waiting. Two services run side by side, so that whatever else the machine does falls on both. The
+ * same messages were written to both before.
  */
 export async function measureFairness(tls: Tls, effort: Effort): Promise<PartResult> {
   const receivers = await startReceivers(tls);
@@ -58,7 +65,7 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
   return {
     ratios: [
       {
-        name: `Event to the other ${OTHERS} subscriptions beside one that hangs, p99, to without it`,
+        name: `Event to ${OTHERS} subscriptions while another one hangs, p99, to without it`,
         values: runs.map((run) => run.with.p99Ms / run.without.p99Ms),
         goal: { atMost: 2 },
         ours: `${middle('with', 'p99Ms')} ms`,
@@ -67,12 +74,12 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
     ],
     figures: [
       {
-        name: 'Beside one that hangs: p50, beside it without',
+        name: 'While another one hangs: p50, beside it without',
         ours: `${middle('with', 'p50Ms')} ms`,
         beside: `${middle('without', 'p50Ms')} ms`,
       },
       {
-        name: 'Beside one that hangs: CPU seconds a second, beside it without',
+        name: 'While another one hangs: CPU seconds a second, beside it without',
         ours: middle('with', 'cpu'),
         beside: middle('without', 'cpu'),
       },
@@ -95,7 +102,7 @@ async function startSide(
   const answered = name === 'with' ? ANSWERED_FIRST : Infinity;
   const hook = await subscribe(service, 'message.sent', `${origin}/hangs-after/${answered}`);
   await sendMany(service, await write(service, customers[0]!), waiting + ANSWERED_FIRST);
-  if (name === 'without') await nothingPending(service, [hook]);
+  if (name === 'without') await waitUntilRecorded(service, [hook]);
   return { name, service, customers };
 }
 
@@ -132,7 +139,7 @@ export async function measureBurst(tls: Tls, effort: Effort): Promise<PartResult
   const hook = await subscribe(service, 'message.sent', `${receivers.origin}/slow/${SLOW_MS}`);
   const startedAt = nowMs();
   await sendMany(service, conversation, events);
-  await nothingPending(service, [hook], 3 * events * SLOW_MS + 60_000);
+  await waitUntilRecorded(service, [hook], 3 * events * SLOW_MS + 60_000);
   const seconds = (nowMs() - startedAt) / 1000;
   const { slowEvents, slowGivenUp } = await receivers.report();
   await service.stop();
@@ -166,7 +173,7 @@ export async function measureBurst(tls: Tls, effort: Effort): Promise<PartResult
   };
 }
 
-/** Messages of the team: other events than the customers' own. */
+/** The team's messages: they emit `message.sent`, the customers' emit `message.received`. */
 const sendMany = (service: RunningService, conversation: string, count: number) =>
   repeat(count, () =>
     call(service, 'POST', `/api/conversations/${conversation}/messages`, { text: 'An answer.' }),

@@ -2,7 +2,7 @@
 // middleware that safety needs.
 import { startHelper, startService } from './children.ts';
 import { comparison, figuresOf, ratiosOf, scaled, type Effort, type Run } from './comparison.ts';
-import { call, nothingPending, subscribe } from './customers.ts';
+import { call, waitUntilRecorded, subscribe } from './customers.ts';
 import type { PartResult } from './report.ts';
 import { startSink, type Tls } from './sinkClient.ts';
 import {
@@ -45,7 +45,7 @@ export async function measureMessages(
   const oursSubscribed = async (): Promise<Run> => {
     const hook = await subscribe(service, 'message.sent', `${sink.origin}/hooks/0`);
     const run = await ours(teamMessages(writers));
-    await nothingPending(service, [hook]);
+    await waitUntilRecorded(service, [hook]);
     await call(service, 'DELETE', `/api/hooks/${hook}?pending=cancel`);
     return run;
   };

@@ -3,7 +3,7 @@
 import { readMetrics } from '../helpers/metrics.ts';
 import type { RunningService } from './children.ts';
 import { ratiosOf, type Effort, type Run } from './comparison.ts';
-import { nothingPending } from './customers.ts';
+import { waitUntilRecorded } from './customers.ts';
 import { CONCURRENCY, queueBacklog, startDeliveryRig, subscribeAll } from './deliveries.ts';
 import {
   costFigures,
@@ -53,7 +53,7 @@ export async function measureDeliveries(
     const what = `a delivery, ${workers.length} workers`;
     const share = Math.round(count / workers.length);
     await Promise.all(workers.map((worker) => worker.endProfile(what, share)));
-    await nothingPending(api, cluster.hooks);
+    await waitUntilRecorded(api, cluster.hooks);
     const after = await Promise.all(workers.map(attemptsOf));
     const parts = after.map((attempts, i) => (attempts - before[i]!) / count);
     return { ...run, parts: parts.sort((a, b) => b - a) };

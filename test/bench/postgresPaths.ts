@@ -3,7 +3,7 @@
 import { cpuSeconds, startHelper } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
 import { startCountingProxy, type CountingProxy } from './countingProxy.ts';
-import { MESSAGE_TEXT, nothingPending, subscribe } from './customers.ts';
+import { MESSAGE_TEXT, waitUntilRecorded, subscribe } from './customers.ts';
 import { startOnServer, type BenchServer } from './postgresServer.ts';
 import { round, type Goal, type PartResult } from './report.ts';
 import { emptyBacklog, startSink, type Tls } from './sinkClient.ts';
@@ -98,7 +98,7 @@ export async function measurePaths(
   const count = AT_ONCE.length * calls * SUBSCRIPTIONS;
   const cost = await costOf(server, worker);
   const { perSecond } = await emptyBacklog(sink, count, []);
-  await nothingPending(service, hooks);
+  await waitUntilRecorded(service, hooks);
   measured.push({
     name: 'Delivery: claimed, and its attempt recorded',
     atOnce: SUBSCRIPTIONS,

@@ -8,8 +8,8 @@ import { delimiter, dirname } from 'node:path';
 import { waitFor, type WaitOptions } from './waitFor.ts';
 
 /**
- * A port nobody listens on now, below those that systems give to outgoing connections: a program
- * that is stopped and started again must find it free.
+ * A port that nobody listens on now. It is below the range that systems use for outgoing
+ * connections, so that a program that is stopped and started again finds it free.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(randomInt(20_000, 32_000), '127.0.0.1');
@@ -25,8 +25,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Of this environment what every Node needs: where programs are, and what it has kept of compiled
- * code, which spares each start a sixth of its time.
+ * The part of this environment that every Node program needs: where programs are, and where Node
+ * caches compiled code, which saves each start a sixth of its time.
  */
 export const BARE_ENV = {
   PATH: process.env.PATH,
@@ -34,12 +34,15 @@ export const BARE_ENV = {
 };
 
 interface ProgramOptions {
-  /** A word for messages. */
+  /** What error messages call it. */
   name: string;
   /** The script, run with this very Node. */
   script: string;
   args?: readonly string[];
-  /** A program and its arguments, which becomes Node with the script: `exec "$@"`. */
+  /**
+   * A command and its arguments. It gets the command line of Node and the script as further
+   * arguments, and must end with `exec "$@"`.
+   */
   launcher?: readonly [string, ...string[]] | undefined;
   cwd?: string;
   env: NodeJS.ProcessEnv;
@@ -51,7 +54,7 @@ interface ProgramOptions {
 export interface Program {
   readonly pid: number;
   readonly exited: boolean;
-  /** Waits until the program is ready; gives up at once when it ends before. */
+  /** Waits until the program is ready. @throws at once when the program ends instead */
   ready(probe: () => Promise<boolean>, options?: WaitOptions): Promise<void>;
   /** SIGTERM, and SIGKILL when it has not ended within the grace; resolves once it is gone. */
   stop(graceMs?: number): Promise<void>;
@@ -119,9 +122,9 @@ export async function startProgram({
 }
 
 /**
- * The environment for npm and n8n: this very Node first on the PATH, and nothing of the `npm run`
- * around us (npm hands its prefix and its package's settings down, and they would win over the
- * folder's).
+ * The environment for another program: ours, with this very Node first on the PATH, and without what
+ * an `npm run` around us has set. npm passes on its prefix and its package's settings, which would
+ * override those of the folder that an npm runs in.
  */
 export function cleanEnv(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(

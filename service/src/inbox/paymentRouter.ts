@@ -25,7 +25,7 @@ type Post = Request<{ id: string; paymentId: string }>;
 
 /** How long a browser waits for the provider's page before the link is shown as being created. */
 const WAIT_MS = 8000;
-/** A contact's newest conversations, whose payment links tell their currency. */
+/** How many of a contact's newest conversations are searched for a payment link's currency. */
 const MAX_LOOKED_AT = 20;
 
 /**
@@ -166,6 +166,7 @@ function addLinkActions(router: Router, deps: Deps): void {
         goBack(request, response, notice, `#${paymentId}`);
       },
     );
+  // `after` is the message count when the page was made: a second click there sends nothing.
   add('send', (signedIn, payment, values) =>
     sendLink(deps, signedIn, payment, `after ${values.after ?? ''}`),
   );
@@ -174,8 +175,9 @@ function addLinkActions(router: Router, deps: Deps): void {
 }
 
 /**
- * The currency of this conversation's last payment link, or else of this contact's. Null when there is
- * none: another customer's currency would be a trap, so the member chooses.
+ * The currency of this conversation's last payment link, or else of one in the contact's other
+ * conversations. Null when there is none: another customer's currency would be a trap, so the member
+ * chooses.
  */
 const lastCurrency = (
   { store }: Pick<Deps, 'store'>,

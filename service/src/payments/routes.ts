@@ -38,17 +38,18 @@ export function paymentsRouter(
     deps,
     contract.createPaymentLink,
     async ({ deps, caller, params, body }) => {
-      const { expires_in: expiresInSeconds, ...named } = body;
+      const { expires_in: expiresInSeconds, ...rest } = body;
       return linkJson(
         await createPaymentLink(
           deps,
           caller.workspace,
           params.id!,
-          { ...named, expiresInSeconds },
+          { ...rest, expiresInSeconds },
           caller.actor,
         ),
       );
     },
+    // Runs after the link is stored: the answer waits for the provider's page.
     async (answer, { workspace }) => {
       if (answer.status !== 'creating') return answer;
       const payment = await followPayment(workspace, answer.id, CREATING_MS);
@@ -128,5 +129,5 @@ function addAccounts(router: Router, deps: Deps, config: PaymentsConfig): void {
 const refused = (id: string, error: string | null) =>
   errorWithFix(
     'payment_refused',
-    `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'}`,
+    `The payment provider refused to create the page for ${id}: ${error ?? 'it gave no reason'}`,
   );

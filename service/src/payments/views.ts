@@ -7,6 +7,7 @@ import { paymentAdapterOf } from './registry.ts';
 
 /** A payment link in the API's answers: the fields of an event, and those of the link. */
 export const paymentLinkJson = (payment: Payment, contact: Contact, url: string) => {
+  // The three that are named here come later in the answer, in the order of the contract.
   const { paid_at, provider, provider_reference, ...payload } = paymentPayload(payment, contact);
   return {
     ...payload,

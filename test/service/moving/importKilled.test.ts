@@ -40,11 +40,10 @@ describe('an import into a data folder', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** What is stored, when it is all or nothing. */
+  /** Asserts that the store holds the whole import or nothing. @returns which of the two */
   const stored = async (store: ContractStore): Promise<'everything' | 'nothing'> => {
     let records = 0;
-    for await (const record of store.dump())
-      records += 'job' in record || record.document.id !== '' ? 1 : 0;
+    for await (const _ of store.dump()) records += 1;
     if (records === 0) return 'nothing';
     expect(records).toBe(THINGS + 1);
     expect(await all(store)).toHaveLength(THINGS);
@@ -77,8 +76,8 @@ describe('an import into a data folder', () => {
     return states;
   };
 
-  // A process that is killed in truth: test/service/moving/commands.test.ts.
-  it('that is killed at any moment leaves everything or nothing, and can be made again', async () => {
+  // test/service/moving/commands.test.ts kills a real process.
+  it('that is killed at any moment leaves everything or nothing, and can be repeated', async () => {
     const found: string[] = [];
     for (const state of await importInSteps()) {
       const store = await openLowdbStore(contractSchema, { folder: state });
@@ -92,12 +91,12 @@ describe('an import into a data folder', () => {
     }
     expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
     expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
-    // Published, and killed before anything came behind.
+    // Some kills come after the snapshot has its final name, while the import is still tidying up.
     expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
   });
 
   it.each(['open', 'write', 'sync', 'rename'] as const)(
-    'on a disk that fails at %s leaves nothing, says so, and can be made again',
+    'on a disk that fails at %s leaves nothing, says so, and can be repeated',
     async (failing) => {
       const files = new BreakableFiles();
       const into = await openInTemporaryFolder({ files, retryMs: 20 });
@@ -117,7 +116,7 @@ describe('an import into a data folder', () => {
     },
   );
 
-  it('on a disk that fails before it begins is refused, and can be made when it works again', async () => {
+  it('on a disk that fails before it begins is refused, and succeeds once the disk works again', async () => {
     const files = new BreakableFiles();
     const into = await openInTemporaryFolder({ files, retryMs: 20 });
     files.fail = (operation, path) =>
@@ -131,7 +130,7 @@ describe('an import into a data folder', () => {
     await into.remove();
   });
 
-  it('lets nobody else write before it ends, and goes on as any store does', async () => {
+  it('lets nobody else write before it ends, and leaves a store that works like any other', async () => {
     const into = await openInTemporaryFolder({ snapshotAfterBytes: 1 });
     const reader = await ExportReader.open(createReadStream(file));
     const importing = into.store.restore(reader.records());
@@ -148,11 +147,12 @@ describe('an import into a data folder', () => {
     await into.remove();
   });
 
-  it('keeps the file for its owner alone', async () => {
+  it('makes files that only their owner can read', async () => {
     const into = await openInTemporaryFolder();
     await importInto(into.store);
     expect((await stat(join(into.folder, 'snapshot-2.ndjson'))).mode & 0o777).toBe(0o600);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+    // The export is whole: its last line counts the job.
     expect(await readFile(file, 'utf8')).toContain('"jobs":1');
     await into.remove();
   });

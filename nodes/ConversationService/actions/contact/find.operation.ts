@@ -17,9 +17,10 @@ export const find: Operation = {
 	},
 	fields: lookupFields,
 	async execute(context, itemIndex) {
+		const lookup = readLookup(context, itemIndex);
 		const contacts = await requestList<IDataObject>(context, {
 			path: '/api/contacts',
-			query: { q: Object.values(readLookup(context, itemIndex))[0] },
+			query: { q: 'email' in lookup ? lookup.email : lookup.phone },
 			limit: MAX_COMPARED,
 			itemIndex,
 		});

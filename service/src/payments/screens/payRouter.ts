@@ -15,7 +15,8 @@ const MAX_RELOADS = 20;
 
 /**
  * `/pay/{token}`: the page that a customer opens to pay. Until they have paid, it redirects to the
- * provider's page. The provider leads back to `?from=provider`, which shows the payment's status.
+ * provider's page. The provider sends them back to `?from=provider`, which shows the payment's
+ * status.
  * @param limit the rate limit of the caller's address
  */
 export function payRouter(deps: Deps, limit: RequestHandler): Router {
@@ -51,9 +52,10 @@ function nextReload(
   isBack: boolean,
   reloads: number,
 ) {
-  const isChecked = status === 'open' && providerUrl !== null && confirmingSince === undefined;
-  const isAwaited = status === 'creating' || (isChecked && isBack);
-  if (!isAwaited || reloads >= MAX_RELOADS) return null;
+  const isOpenAtProvider =
+    status === 'open' && providerUrl !== null && confirmingSince === undefined;
+  const changesSoon = status === 'creating' || (isOpenAtProvider && isBack);
+  if (!changesSoon || reloads >= MAX_RELOADS) return null;
   const query = new URLSearchParams({
     ...(isBack ? { from: 'provider' } : {}),
     reload: String(reloads + 1),

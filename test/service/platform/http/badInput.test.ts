@@ -21,7 +21,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
 
   it.each([
     ['malformed JSON', '{"text":', 400, 'invalid_json'],
-    ['JSON that is no object', '"text"', 400, 'invalid_request'],
+    ['JSON that is not an object', '"text"', 400, 'invalid_request'],
     ['an array', '[]', 400, 'invalid_request'],
     ['null', 'null', 400, 'invalid_request'],
     ['an empty object', '{}', 400, 'invalid_request'],
@@ -40,12 +40,12 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     const answer = await service.api.post(`${path}/messages`, body);
     expect(answer).toMatchObject({ status, body: { error: { code } } });
     expect(answer.body.error.message).toMatch(/\.$/);
-    if (code === 'invalid_request' && body.includes('text":'))
+    if (code === 'invalid_request' && body.startsWith('{"text":'))
       expect(answer.body.error.param).toBe('text');
     await untouched();
   });
 
-  it('bytes that are no UTF-8', async () => {
+  it('bytes that are not UTF-8', async () => {
     const body = Buffer.concat([
       Buffer.from('{"text":"caf'),
       Buffer.from([0xe9]),
@@ -103,7 +103,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     await untouched();
   });
 
-  it('a field that is no text, and a parameter that is sent twice', async () => {
+  it('a field that is not a string, and a parameter that is sent twice', async () => {
     const session = await service.api.post('/api/chat/sessions', { workspace: 5 });
     const list = await service.api.get('/api/tools?cursor=a&cursor=b');
     expect([session, list].map(({ body }) => body.error.message)).toEqual([
@@ -153,7 +153,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     },
   );
 
-  it('a known address with another method names those there are', async () => {
+  it('a method that an address does not have: 405, and Allow lists those it has', async () => {
     const answer = await service.api.call('PUT', path, {});
     expect(answer).toMatchObject({ status: 405, body: { error: { code: 'method_not_allowed' } } });
     expect(answer.headers.get('allow')).toBe('GET, PATCH');
@@ -167,7 +167,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     expect(await apiClient(service.url, null).get('/api/nothing')).toMatchObject({ status: 404 });
   });
 
-  it('take-over and hand-back need no body and no content type', async () => {
+  it('hand-back needs no body and no content type', async () => {
     const response = await fetch(`${service.url}${path}/handback`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },
@@ -175,7 +175,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     expect(response.status).toBe(200);
   });
 
-  it('too many requests: 429 with Retry-After, for each key by itself', async () => {
+  it('too many requests: 429 with Retry-After, and another visitor is not limited', async () => {
     const limited = await startTestService({
       env: { API_RATE_LIMIT_PER_MINUTE: '3', CHAT_RATE_LIMIT_PER_MINUTE: '2' },
     });

@@ -49,13 +49,13 @@ describe('Idempotency-Key', () => {
     expect((await send('once', 'k2')).body).toEqual(first.body);
   });
 
-  it('waits for a running twin: twenty at once are one message', async () => {
+  it('waits while the same call is running: twenty at once create one message', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send('once', 'k3')));
     expect(new Set(answers.map(({ body }) => body.message.id)).size).toBe(1);
     expect(await count()).toBe(2);
   });
 
-  it('is one key for each path', async () => {
+  it('allows the same key on another path', async () => {
     await send('here', 'k4');
     const other = await (await chatCustomer(service.url)).write('hello');
     const answer = await service.api.post(
@@ -82,7 +82,7 @@ describe('Idempotency-Key', () => {
     expect((await send('once', 'k6')).body.message.id).not.toBe(first.body.message.id);
   });
 
-  it('refuses a key that cannot be one', async () => {
+  it('refuses a key of more than 255 characters', async () => {
     expect(await send('x', 'y'.repeat(256))).toMatchObject({
       status: 400,
       body: { error: { param: 'Idempotency-Key' } },
@@ -103,7 +103,7 @@ describe('Idempotency-Key', () => {
     expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
   });
 
-  const made = async (path: string, fields: object) => {
+  const create = async (path: string, fields: object) => {
     const { status, body } = await service.api.post(path, fields);
     expect(status).toBe(201);
     return `${path}/${body.id}`;
@@ -123,9 +123,9 @@ describe('Idempotency-Key', () => {
       'endpoint',
     ],
   ])(
-    'a name that is slow to look up holds up no other call: PATCH %s',
+    'a host name that is slow to look up holds up no other call: PATCH %s',
     async (to, fields, field) => {
-      const patched = await made(to, fields);
+      const createdPath = await create(to, fields);
       const asked = Promise.withResolvers<undefined>();
       const answered = Promise.withResolvers<undefined>();
       useLookup(async () => {
@@ -136,7 +136,7 @@ describe('Idempotency-Key', () => {
       const change = () =>
         service.api.call(
           'PATCH',
-          patched,
+          createdPath,
           { [field]: 'https://slow.test/' },
           { 'idempotency-key': 'k8' },
         );

@@ -1,5 +1,5 @@
-// The team decides what workflows ask: on cards of the thread, on the screen of what waits, and on
-// pages of their own.
+// The team decides what workflows ask: on cards in the thread, on the Decisions screen, and on the
+// page of each question.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   MEMBER_ENV,
@@ -41,14 +41,14 @@ describe('what workflows ask, on the screens', () => {
   });
 
   async function join() {
-    const { name, ...as } = BEA;
+    const { name, ...credentials } = BEA;
     const { text } = await ana.post('/team/invites', { note: name });
     const token = /\/join\?token=([\w-]+)/.exec(text)![1]!;
-    await browserless(service.url).post('/join', { token, name, ...as });
-    return signedInBrowser(service.url, as);
+    await browserless(service.url).post('/join', { token, name, ...credentials });
+    return signedInBrowser(service.url, credentials);
   }
   const count = async () => (await ana.get('/waiting/count')).html;
-  const reads = (path: string, words: string) =>
+  const waitForText = (path: string, words: string) =>
     waitFor(`${path} to say ${words}`, async () => (await ana.get(path)).text.includes(words));
 
   it('shows the question with its details in the thread, and takes a decision with a note', async () => {
@@ -78,7 +78,7 @@ describe('what workflows ask, on the screens', () => {
       status: 'rejected',
       decision: { approved: false, by: { name: 'ana' }, note: 'Not within 30 days.' },
     });
-    await reads(path, 'The workflow has gone on.');
+    await waitForText(path, 'The workflow has gone on.');
 
     const late = await bea.post(decide, { verdict: 'approve', note: '' });
     expect(late.text).toContain('This was already decided or has ended.');
@@ -97,7 +97,7 @@ describe('what workflows ask, on the screens', () => {
       ]);
       const isLate = answers.map(({ text }) => text.includes('This was already decided'));
       expect(isLate.toSorted()).toEqual([false, true]);
-      const [byAna] = isLate.map((late) => !late);
+      const byAna = !isLate[0];
       const [status, name, note] = byAna ? ['approved', 'ana', 'Yes.'] : ['rejected', 'Bea', 'No.'];
       const inWords = `${byAna ? 'Approved' : 'Rejected'} by ${name}`;
       for (const { text } of answers) expect(text).toContain(inWords);
@@ -125,7 +125,7 @@ describe('what workflows ask, on the screens', () => {
     for (const id of asked) await service.api.post(`/api/waits/${id}/cancel`);
   });
 
-  it('takes nothing but the two buttons for a decision', async () => {
+  it('takes a decision only from the two buttons, and no note that is too long', async () => {
     const { id } = await askTeam(service, n8n.execution());
     const wrong: Record<string, string>[] = [
       {},
@@ -141,7 +141,7 @@ describe('what workflows ask, on the screens', () => {
     expect((await ana.get(`/waits/${id}`)).text).toMatch(/Withdrawn by .+ \(API\) now/);
   });
 
-  it('lists all that waits, what has waited longest first, and counts it', async () => {
+  it('lists everything that waits for a decision, oldest first, and counts it', async () => {
     expect(await count()).toBe('');
     expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
     const [one, two] = [n8n.execution(), n8n.execution()];
@@ -172,14 +172,14 @@ describe('what workflows ask, on the screens', () => {
     expect(await count()).toBe('');
   });
 
-  it('has a page for each, with every call of the workflow and its reason', async () => {
+  it('has a page for each question, with every call to the workflow and its result', async () => {
     const execution = n8n.execution();
     execution.answer(409, 404);
     const { id } = await askTeam(service, execution, { message: 'Publish it?' });
     const decided = await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
     expect([decided.path, decided.status]).toEqual([`/waits/${id}`, 200]);
     await goesOn(execution);
-    await reads(`/waits/${id}`, 'The workflow has gone on.');
+    await waitForText(`/waits/${id}`, 'The workflow has gone on.');
     const { text, html } = await ana.get(`/waits/${id}`);
     expect(text).toMatch(/200 The workflow has gone on\. .*404 .*not there.*409 .*not waiting yet/);
     expect(html).not.toContain(SIGNATURE);
@@ -191,13 +191,13 @@ describe('what workflows ask, on the screens', () => {
     await n8n.goAway();
     const { id } = await askTeam(service, execution, { message: 'Is it there?' });
     await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
-    await reads(`/waits/${id}`, 'n8n cannot be reached at localhost:');
-    await reads(`/waits/${id}`, 'tried 2 times');
+    await waitForText(`/waits/${id}`, 'n8n cannot be reached at localhost:');
+    await waitForText(`/waits/${id}`, 'tried 2 times');
     await n8n.comeBack();
     execution.answerAlways(404);
-    await reads(`/waits/${id}`, 'answered 404');
+    await waitForText(`/waits/${id}`, 'answered 404');
     offset += 25 * 3_600_000;
-    await reads(
+    await waitForText(
       `/waits/${id}`,
       'The workflow never collected this. The execution is gone: it did not',
     );
@@ -208,16 +208,16 @@ describe('what workflows ask, on the screens', () => {
     execution.answerAlways(503);
     const { id } = await askTeam(service, execution, { message: 'The first?' });
     await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
-    await reads(`/waits/${id}`, 'answered 503');
+    await waitForText(`/waits/${id}`, 'answered 503');
     await askTeam(service, execution, { message: 'The second?' });
-    await reads(
+    await waitForText(
       `/waits/${id}`,
       'The workflow never collected this. A newer wait has the same address',
     );
     expect((await ana.get(`/waits/${id}`)).text).not.toContain('has ended;');
   });
 
-  it('has a quiet line in the thread for a question to the customer, which can be cancelled', async () => {
+  it('shows a question to the customer as a quiet line in the thread, where it can be cancelled', async () => {
     const execution = n8n.execution();
     const talk = await startTalk(service);
     const wait = await askCustomer(service, talk, execution, {
@@ -236,7 +236,7 @@ describe('what workflows ask, on the screens', () => {
     await askCustomer(service, talk, again);
     await talk.customer.write('A-1042');
     expect(await goesOn(again)).toMatchObject({ answer: { text: 'A-1042' } });
-    await reads(path, 'The workflow has its answer and has gone on.');
+    await waitForText(path, 'The workflow has its answer and has gone on.');
     expect((await ana.get(path)).text).toMatch(/A-1042 \d\d:\d\d .*The workflow has its answer/);
   });
 });
