@@ -8,7 +8,10 @@ import {
   type FunnelStage,
 } from '../conversations/index.ts';
 
-/** Which conversations of a tab are shown; null for all. The names are those of the query. */
+/**
+ * Which conversations of a tab are shown. A field that is null filters nothing. The fields have the
+ * names of the parameters in the page's address.
+ */
 export interface InboxFilter {
   readonly channel: ChannelType | null;
   readonly stage: FunnelStage | null;

@@ -8,7 +8,7 @@ import type {
   WordSearch,
 } from './store.ts';
 
-/** One transaction of a store, as `tx` of any schema uses it. */
+/** One transaction of a store, for any schema. `transactionMaker` turns it into a schema's `tx`. */
 export interface UnitOfWork {
   readonly jobs: TransactionJobs;
   get(collection: string, id: string): Promise<Document | null>;
@@ -62,8 +62,8 @@ const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => (
 
 /**
  * The indexes that can answer a query.
- * @throws Error when a filter is undefined, because a find without it would return the documents of
- * all customers, or when the schema declares no index for such a query
+ * @throws Error when a field of `where` is undefined, because ignoring it could find documents of other
+ * workspaces, or when the schema declares no index for such a query
  */
 export function indexesFor<Index extends { readonly on: readonly string[]; orderBy?: string }>(
   collection: string,
@@ -90,7 +90,7 @@ export function indexesFor<Index extends { readonly on: readonly string[]; order
   );
 }
 
-/** The error when the schema does not say which words the documents of a collection have. */
+/** Makes the error for a search in a collection whose `words` the schema does not declare. */
 export const noWords = (collection: string): Error =>
   new Error(`search in ${collection}: declare its words in the schema`);
 

@@ -6,15 +6,15 @@ import type { FollowDocument } from '../platform/http/followDocuments.ts';
 import { atBound } from '../platform/http/server/atBound.ts';
 
 /**
- * Test calls that one workspace may wait for while no other workspace does: twice what it can have
- * under way.
+ * How many test calls one workspace may wait for, if no other workspace waits for any. It is half of
+ * the pool, and twice as many as the workspace can have under way.
  */
 const MAX_TEST_CALLS = 256;
 const RETRY_MS = 10_000;
 
 /**
  * Begins a tool call and waits until it has ended.
- * @returns the call as it then is; it has not ended when that took longer
+ * @returns the call as it then is, which may be unfinished: the time is over, or the service stops
  * @throws rate_limited (429) when the workspace already waits for its share of calls; the call then
  * has not begun
  */

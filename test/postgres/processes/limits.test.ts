@@ -1,5 +1,5 @@
-// Rate limits and lock-outs count over all processes. Without the database nothing is let through
-// uncounted, and nobody is told that they were too fast.
+// Rate limits and lock-outs count over all processes. While the database is gone, requests get 503:
+// they are neither let through uncounted nor refused as too many.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
@@ -12,7 +12,7 @@ allowSlowStarts();
 
 const API_LIMIT = 40;
 const CHAT_LIMIT = 12;
-/** New chats of an address, by ADDRESS_BUDGET. */
+/** New chats that one address may open at once. With ADDRESS_BUDGET 1 they are 60. */
 const NEW_CHATS = 30;
 
 describe('two API processes', () => {
@@ -36,7 +36,7 @@ describe('two API processes', () => {
   });
 
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
-  /** Nothing is counted any more. What a process refuses from memory it goes on to refuse. */
+  /** Deletes all counts. What a process already refuses from memory, it still refuses. */
   const forget = () => cluster.query(`DELETE FROM "${cluster.schema}".counts`);
 
   it('go on when their connections are cut', async () => {
@@ -73,7 +73,7 @@ describe('two API processes', () => {
     );
   });
 
-  it('answer exactly as many requests of a key in a minute as the limit says, also after an outage, and both refuse then', async () => {
+  it('together answer exactly as many requests of a key in a minute as the limit allows, even after an outage, and then both refuse', async () => {
     await forget();
     const begun = performance.now();
     const answers = await atOnce(cluster, 2 * API_LIMIT, ({ api }) => api.get('/api/hooks/events'));
@@ -90,7 +90,7 @@ describe('two API processes', () => {
     }
   });
 
-  it("count a visitor's messages together, and each visitor's apart", async () => {
+  it("count one visitor's messages together, and each visitor separately", async () => {
     const customers = await Promise.all([visitor(cluster), visitor(cluster)]);
     for (const customer of customers) {
       const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process, n) =>
@@ -111,7 +111,7 @@ describe('two API processes', () => {
     expect(countBy(answers, ({ status }) => status)).toEqual({ 201: NEW_CHATS, 429: NEW_CHATS });
   });
 
-  it('lock out after ten wrong passwords in all, also when all come at once', async () => {
+  it('lock out after ten wrong passwords in all, even when they all come at once', async () => {
     const tries = await atOnce(cluster, 20, ({ url }, n) =>
       browserless(url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` }),
     );
@@ -127,7 +127,7 @@ describe('two API processes', () => {
       ).toBe(429);
   });
 
-  it('forget the mistakes at both of who signs in at one', async () => {
+  it('both forget the wrong passwords of a member who signs in at one of them', async () => {
     await forget();
     for (const process of [first(), second(), first()]) {
       for (const { url } of [first(), second(), first(), second()])
@@ -139,7 +139,7 @@ describe('two API processes', () => {
     }
   });
 
-  it('let the present password be guessed five times in all', async () => {
+  it('allow five wrong guesses of the current password in all', async () => {
     await forget();
     const browsers = [await signedInBrowser(first().url), await signedInBrowser(second().url)];
     for (const browser of browsers) await browser.get('/account');
@@ -159,7 +159,7 @@ describe('two API processes', () => {
     });
   });
 
-  it('take any e-mail to sign in with, and keep neither that nor the address to count by', async () => {
+  it('accept any e-mail at sign-in, and store neither it nor the IP address in plain text', async () => {
     await forget();
     for (const email of ['a'.repeat(254), '\u0000@example.com', "'; DROP TABLE counts; --"]) {
       expect(

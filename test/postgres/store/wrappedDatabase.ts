@@ -3,8 +3,8 @@ import type { Connection, Database } from '../../../service/src/store/postgres/i
 import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
 
 /**
- * The real server that DATABASE_URL names; what is asked on its connections goes through the test's
- * hands.
+ * The real server that DATABASE_URL names. What the store runs on a pooled connection goes through
+ * `wrap`, so that a test can watch, stop or change it.
  */
 export abstract class WrappedDatabase implements Database {
   readonly kind = 'postgres';
@@ -15,8 +15,8 @@ export abstract class WrappedDatabase implements Database {
   }
 
   /**
-   * @returns what is asked in place of the connection's own; called for each one that is opened or
-   * taken from the pool
+   * Runs each time the store takes a connection from the pool.
+   * @returns the `query` that the store calls instead of the connection's own
    */
   protected abstract wrap(connection: Connection): Connection['query'];
 

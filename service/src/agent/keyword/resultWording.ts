@@ -9,12 +9,13 @@ const MAX_LINES = 10;
 const MAX_ITEMS = 5;
 const MAX_NESTING = 6;
 
-/** Properties that are the answer in words already, the plainest first. */
+/** Properties that usually hold an answer in words, the likeliest first. */
 const ANSWERS = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
 /**
- * How a tool call ended, for the customer, and never JSON. A result has at most `maxCharacters`, and
- * never more than 1,000; a payment link stays whole. Null for `invalid`, which is nothing to tell.
+ * Tells the customer how a tool call ended, never in JSON. A result is cut to `maxCharacters`, or to
+ * 1,000 if that is less. A payment link is never cut.
+ * @returns null for an `invalid` call: the customer is not told about it
  */
 export function callInWords(
   call: PastToolCall,
@@ -30,29 +31,31 @@ export function callInWords(
   );
 }
 
-/** @param outcome the result as JSON, or words that are none */
+/** @param outcome the result as JSON, which may be cut, or plain words */
 function outcomeInWords(outcome: string, language: Language): string {
   const whole = jsonIn(outcome);
+  // A JSON string that was cut has lost its closing quote.
   const result = whole === undefined ? jsonIn(`${outcome.replace(HALF_ESCAPE, '')}"`) : whole;
   return inWords(result === undefined ? outcome : result, language);
 }
 
-/** Where a text was cut, which has lost its closing quote too. */
+/** The first half of an escape, such as `\u00`, at the place where the text was cut. */
 const HALF_ESCAPE = /\\(?:u[\da-f]{0,3})?(?=… \(cut\)$)/i;
 
-function inWords(result: Json | undefined, language: Language, nesting = MAX_NESTING): string {
+function inWords(result: Json | undefined, language: Language, levelsLeft = MAX_NESTING): string {
   const done = sentence('toolDone', language);
-  if (result === undefined || result === null || result === true || nesting === 0) return done;
-  if (typeof result === 'string') return textInWords(result, language, nesting);
-  if (Array.isArray(result)) return listInWords(result, language, nesting);
+  if (result === undefined || result === null || result === true || levelsLeft === 0) return done;
+  if (typeof result === 'string') return textInWords(result, language, levelsLeft);
+  if (Array.isArray(result)) return listInWords(result, language, levelsLeft);
   if (!isJsonObject(result))
+    // a number or false
     return sentence('toolResult', language, { result: scalar(result, language)! });
   const answers = ANSWERS.map((name) => (Object.hasOwn(result, name) ? result[name] : null));
   const answer = answers.find((value) => typeof value === 'string' && value.trim() !== '');
-  if (answer !== undefined) return inWords(answer, language, nesting - 1);
+  if (answer !== undefined) return inWords(answer, language, levelsLeft - 1);
   const entries = Object.entries(result).filter(([, value]) => value !== null);
   if (entries.length === 1 && isContainer(entries[0]![1]))
-    return inWords(entries[0]![1], language, nesting - 1);
+    return inWords(entries[0]![1], language, levelsLeft - 1);
   const saysOnlyDone = entries.every(([name, value]) => isDone(name, value));
   const lines = saysOnlyDone ? null : flatLines(result, language);
   return lines === null ? done : sentence('toolResult', language, { result: lines.join('\n') });
@@ -64,17 +67,17 @@ const isDone = (name: string, value: Json): boolean =>
   /^(?:true|ok|success(?:ful)?|succeeded|accepted|2\d\d)$/i.test(String(value));
 
 /** A text may be JSON once more: automations like to wrap what they answer. */
-function textInWords(text: string, language: Language, nesting: number): string {
+function textInWords(text: string, language: Language, levelsLeft: number): string {
   if (!LOOKS_LIKE_JSON.test(text)) return text.trim();
-  return inWords(jsonIn(text), language, nesting - 1);
+  return inWords(jsonIn(text), language, levelsLeft - 1);
 }
 
 /** An empty text counts too: there is nothing to read in it either. */
 const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
 
-function listInWords(items: readonly Json[], language: Language, nesting: number): string {
+function listInWords(items: readonly Json[], language: Language, levelsLeft: number): string {
   if (items.length === 0) return sentence('nothingFound', language);
-  if (items.length === 1) return inWords(items[0]!, language, nesting - 1);
+  if (items.length === 1) return inWords(items[0]!, language, levelsLeft - 1);
   const lines = items
     .slice(0, MAX_ITEMS)
     .map((item) => scalar(item, language) ?? flatLines(item, language)?.join(', '));
@@ -98,7 +101,7 @@ function flatLines(item: Json, language: Language): readonly string[] | null {
   return lines.length === 0 || lines.length > MAX_LINES ? null : lines;
 }
 
-/** Null for what is not a single value, or is nothing to read: null, and a text that looks like JSON. */
+/** Null for a list, an object, null, and a text that is empty or looks like JSON. */
 function scalar(value: Json, language: Language): string | null {
   if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
   if (typeof value === 'number') return String(value);
@@ -118,7 +121,7 @@ export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
 
 // ---- Payment links
 
-/** A payment link, and the words with which the customer is given it. */
+/** A payment link, and the sentence that gives it to the customer. */
 interface MadeLink {
   readonly url: string;
   readonly words: string;

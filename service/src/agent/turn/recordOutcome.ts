@@ -36,13 +36,14 @@ export async function recordOutcome(
     const controlled = await findControlled(tx, turn.conversation.id);
     const now = deps.clock.now();
     if (!controlled) {
-      // If the agent was turned off, `loadTurn` leaves the customer to the team.
+      // If the agent was turned off, the next turn leaves the customer to the team: see `loadTurn`.
       await scheduleTurn(tx, turn.conversation.id, now);
       return false;
     }
     const { mayAnswer, conversation } = controlled;
     if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
-      // Messages to a conversation that waits for a person schedule no turn, so this does.
+      // While the conversation waits for a person, new messages do not schedule a turn. So it is
+      // scheduled here.
       if (!mayAnswer) await scheduleTurn(tx, conversation.id, now);
       return false;
     }
@@ -67,8 +68,8 @@ export async function recordOutcome(
 const actorOf = ({ settings }: LoadedTurn): Actor => ({ type: 'agent', name: settings.name });
 
 /**
- * Whether a call has ended while the reply was written, so that the customer has to be told next. One
- * that waits for approval is mentioned only once.
+ * Whether a call ended while the reply was being written, so that another turn must tell the customer.
+ * A call that only waits for approval is no reason for one.
  */
 async function hasUntoldCall(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
   const where = { conversationId, isTold: false };
@@ -85,7 +86,7 @@ const scheduleTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<
     ? tx.jobs.complete(conversationId)
     : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
 
-/** Queues the turn of the workflow that decides, after what the service itself has to say. */
+/** Sends the service's own notices, if any, then queues the turn in which the workflow decides. */
 async function askWorkflow(
   tx: Tx,
   deps: Deps,
@@ -141,7 +142,10 @@ async function sendReply(
     await putClosed(tx, deps, after, { ...outcome.close, actor }, now);
 }
 
-/** While a workflow is the agent, what the service itself says answers no message of the customer. */
+/**
+ * When a workflow is the agent and no message waits for an answer, the reply is only the service's own
+ * sentences. They do not count as an answer.
+ */
 const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
   usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
 

@@ -27,7 +27,10 @@ export interface ResolvedCall {
 
 /** A wanted call, checked with the parameters that the model saw. */
 export interface CheckedCall extends WantedCall {
-  /** Why the arguments do not fit the tool's parameters. Null when they do, and for built-in tools. */
+  /**
+   * Why the arguments do not fit the tool's parameters. Null when they fit, and when they were not
+   * checked: they are not an object, or the tool is built in or unknown.
+   */
   readonly misfit: string | null;
 }
 
@@ -61,7 +64,7 @@ export async function checkCalls(
   return Promise.all(calls.slice(0, MAX_CALLS_OF_STEP).map(check));
 }
 
-/** Whether two calls ask for the same. */
+/** Whether two calls ask for the same thing. */
 export const isSameCall = (
   a: Pick<WantedCall, 'tool' | 'arguments'>,
   b: Pick<WantedCall, 'tool' | 'arguments'>,

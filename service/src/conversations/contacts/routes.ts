@@ -8,7 +8,7 @@ import { getContact, listContacts, revealContact } from './contacts.ts';
 import * as contract from './contract.ts';
 import { contactJson, revealedContactJson } from './views.ts';
 
-/** The workspace's contacts, masked unless the key may see them in the clear. */
+/** Lists and gets contacts, masked. `?reveal=true` gets one in the clear, if the key may see it. */
 export function contactsRouter(deps: Deps, log: Logger): Router {
   const router = Router();
 

@@ -10,7 +10,7 @@ interface PresenceParts {
   readonly present: readonly Present[];
 }
 
-/** Who else looks at the conversation, in the thread's head. presence.js says that we do. */
+/** Who else has the conversation open, in the thread's head. presence.js reports our own presence. */
 export const presenceView = (parts: PresenceParts): View => html`
   <div id="presence" class="live presence" data-live hx-get=${threadHref(parts.conversationId, parts.place, {}, '/presence')} hx-trigger=${reloadsOn('presence')}>${hereView(parts.present)}</div>
 `;

@@ -16,7 +16,7 @@ export const manual: ManualProvider = {
     {
       name: 'instructions',
       label: 'Payment instructions',
-      help: 'What the customer reads beside the amount: where to send the money, what to write with it.',
+      help: 'What the customer reads beside the amount: where to send the money and which reference to give.',
       kind: 'lines',
       isRequired: true,
       max: 4000,

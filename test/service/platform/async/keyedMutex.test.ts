@@ -19,7 +19,7 @@ describe('locks on several keys', () => {
     await tick();
     expect(granted).toEqual(['a', 'd']);
     a.release();
-    a.release();
+    a.release(); // does nothing
     await tick();
     expect(granted).toEqual(['a', 'd', 'b']);
     b.release();

@@ -46,26 +46,27 @@ describe('the chat page', () => {
       ([, address]) => address!,
     );
     expect(assets.length).toBeGreaterThan(1);
-    const imported = new Set(assets);
-    for (const address of imported) {
+    const loaded = new Set(assets);
+    // The loop also reaches the addresses that it adds.
+    for (const address of loaded) {
       const asset = await get(address);
       expect({ address, status: asset.status }).toEqual({ address, status: 200 });
       expect(asset.headers.get('cache-control')).toMatch(/immutable$/);
       for (const [, more] of (await asset.text()).matchAll(/^import .* from '(.+)';$/gm))
-        imported.add(more!);
+        loaded.add(more!);
     }
-    expect(imported.size).toBeGreaterThan(assets.length);
-    for (const address of imported)
+    expect(loaded.size).toBeGreaterThan(assets.length);
+    for (const address of loaded)
       expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css|svg)\?v=[0-9a-f]{12}$/);
   });
 
-  it('keeps no asset in the browser under the address of another release’s', async () => {
+  it('does not let the browser keep an asset under the address of another release', async () => {
     const asset = await get('/assets/chat.js?v=0123456789ab');
     expect(asset.headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('speaks the first language of the browser that it knows, or the one in its address', async () => {
-    const heading = async (path: string, accepted: string) => {
+  it('speaks the first of the browser’s languages that it knows, or the one in its address', async () => {
+    const languageAndHeading = async (path: string, accepted: string) => {
       const headers = { 'accept-language': accepted };
       const answer = await fetch(service.url + path, { headers });
       expect(answer.headers.get('vary')).toContain('Accept-Language');
@@ -78,16 +79,19 @@ describe('the chat page', () => {
       ['es', '¿Con quién hablamos?'],
       ['pt', 'Com quem falamos?'],
     ];
-    expect(await heading('/chat', 'es-AR,es;q=0.9,en;q=0.8')).toEqual(es);
-    expect(await heading('/chat', 'fr,pt-BR;q=0.9,en;q=0.8')).toEqual(pt);
-    expect(await heading('/chat', 'fr')).toEqual(en);
-    expect(await heading('/chat', '*')).toEqual(en);
-    expect(await heading('/chat?lang=pt-BR', 'es')).toEqual(pt);
-    expect(await heading('/chat?lang=xx&lang=es', 'en')).toEqual(en);
-    expect(await heading('/chat?workspace=none', 'es')).toEqual(['es', 'No hay ningún chat aquí']);
+    expect(await languageAndHeading('/chat', 'es-AR,es;q=0.9,en;q=0.8')).toEqual(es);
+    expect(await languageAndHeading('/chat', 'fr,pt-BR;q=0.9,en;q=0.8')).toEqual(pt);
+    expect(await languageAndHeading('/chat', 'fr')).toEqual(en);
+    expect(await languageAndHeading('/chat', '*')).toEqual(en);
+    expect(await languageAndHeading('/chat?lang=pt-BR', 'es')).toEqual(pt);
+    expect(await languageAndHeading('/chat?lang=xx&lang=es', 'en')).toEqual(en);
+    expect(await languageAndHeading('/chat?workspace=none', 'es')).toEqual([
+      'es',
+      'No hay ningún chat aquí',
+    ]);
   });
 
-  it('has the words its scripts ask for, with the same values to fill in', async () => {
+  it('has the words its scripts ask for in every language, with the same values to fill in', async () => {
     const folder = new URL('../../../../../service/src/platform/html/assets/', import.meta.url);
     const scripts = (await readdir(folder)).filter((name) => /^chat.*\.js$/.test(name));
     const sources = await Promise.all(
