@@ -83,8 +83,8 @@ export async function startProgram({
     child.once('error', reject);
   });
   ended.catch(() => {});
-  await once(child, 'spawn');
-  await log.close(); // the child has its own copy
+  // The child has its own copy of the log.
+  await once(child, 'spawn').finally(() => log.close());
   const exited = () => child.exitCode !== null || child.signalCode !== null;
 
   return {

@@ -118,4 +118,10 @@ describe('results of tool calls', () => {
       }
     },
   );
+
+  it('an excerpt keeps a backslash before an n', () => {
+    const resultJson = JSON.stringify(`C:\\new ${'.'.repeat(3000)}`);
+    const { text } = resultExcerpt({ resultJson }, contact, 100);
+    expect(JSON.parse(`${text}"`)).toMatch(/^C:\\new \.+$/);
+  });
 });

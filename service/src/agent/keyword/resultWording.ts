@@ -35,12 +35,15 @@ export function callInWords(
 function outcomeInWords(outcome: string, language: Language): string {
   const whole = jsonIn(outcome);
   // A JSON string that was cut has lost its closing quote.
-  const result = whole === undefined ? jsonIn(`${outcome.replace(HALF_ESCAPE, '')}"`) : whole;
+  const result = whole === undefined ? jsonIn(`${outcome.replace(HALF_ESCAPE, '$1')}"`) : whole;
   return inWords(result === undefined ? outcome : result, language);
 }
 
-/** The first half of an escape, such as `\u00`, at the place where the text was cut. */
-const HALF_ESCAPE = /\\(?:u[\da-f]{0,3})?(?=… \(cut\)$)/i;
+/**
+ * The first half of an escape, such as `\u00`, at the place where the text was cut, after the whole
+ * backslashes (`\\`) before it.
+ */
+const HALF_ESCAPE = /(?<!\\)((?:\\\\)*)\\(?:u[\da-f]{0,3})?(?=… \(cut\)$)/i;
 
 function inWords(result: Json | undefined, language: Language, levelsLeft = MAX_NESTING): string {
   const done = sentence('toolDone', language);

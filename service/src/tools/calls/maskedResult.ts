@@ -22,7 +22,7 @@ export function resultExcerpt(
     // The n of an escaped line break would keep the mask from finding a number beside it.
     const start = json
       .slice(0, maxBytes + MARGIN_CHARACTERS)
-      .replace(/\\[nrt]/g, ' ')
+      .replace(/\\(.)/g, (escape, letter: string) => ('nrt'.includes(letter) ? ' ' : escape))
       .toWellFormed();
     return {
       text: cutToBytes(contact === null ? start : maskText(start, contact), maxBytes),

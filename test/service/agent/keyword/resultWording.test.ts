@@ -40,6 +40,8 @@ describe('after tool calls', () => {
     ['succeeded', 'plain words', 'plain words'],
     ['succeeded', '"One\\nTwo \\"th… (cut)', 'One\nTwo "th… (cut)'],
     ['succeeded', '"One\\nTwo\\u00… (cut)', 'One\nTwo… (cut)'],
+    ['succeeded', '"C:\\\\… (cut)', 'C:\\… (cut)'],
+    ['succeeded', '"C:\\\\\\… (cut)', 'C:\\… (cut)'],
     ['pending_approval', '', sentence('waitingForApproval', 'en')],
     ['failed', 'HTTP 500', sentence('toolFailed', 'en')],
     ['cancelled', '', sentence('toolFailed', 'en')],

@@ -167,8 +167,8 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     expect(await apiClient(service.url, null).get('/api/nothing')).toMatchObject({ status: 404 });
   });
 
-  it('hand-back needs no body and no content type', async () => {
-    const response = await fetch(`${service.url}${path}/handback`, {
+  it.each(['takeover', 'handback'])('%s needs no body and no content type', async (operation) => {
+    const response = await fetch(`${service.url}${path}/${operation}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },
     });

@@ -214,7 +214,7 @@ describe('what workflows ask, on the screens', () => {
       `/waits/${id}`,
       'The workflow never collected this. A newer wait has the same address',
     );
-    expect((await ana.get(`/waits/${id}`)).text).not.toContain('has ended;');
+    expect((await ana.get(`/waits/${id}`)).text).not.toContain('execution is gone');
   });
 
   it('shows a question to the customer as a quiet line in the thread, where it can be cancelled', async () => {
