@@ -26,8 +26,8 @@ import {
 import { type ChatFeed, followChatMessages } from '../channels/web_chat/chatFeed.ts';
 import { ConnectionShares } from '../platform/limits/connectionShares.ts';
 import { followDocuments } from '../platform/http/followDocuments.ts';
-import { followPayments } from '../payments/paymentFeed.ts';
-import { followToolCalls } from '../tools/toolCallFeed.ts';
+import { followPayments } from '../payments/followPayments.ts';
+import { followToolCalls } from '../tools/followToolCalls.ts';
 import { type Bounds, createBounds } from '../platform/limits/bounds.ts';
 import { pressureInWords, roomIn } from '../platform/limits/room.ts';
 import { openLimiters } from '../platform/limits/postgresLimiters.ts';

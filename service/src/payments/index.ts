@@ -10,7 +10,7 @@ export {
   type PaymentPageUrl,
   type PaymentProvider,
 } from './payment.ts';
-export type { FollowPayment } from './paymentFeed.ts';
+export type { FollowPayment } from './followPayments.ts';
 export { PAYMENT_ADAPTERS, paymentAdapterOf } from './registry.ts';
 export {
   createPaymentLink,

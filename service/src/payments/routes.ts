@@ -16,7 +16,7 @@ import { getPaymentAdapter } from './registry.ts';
 import * as contract from './contract.ts';
 import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
-import type { FollowPayment } from './paymentFeed.ts';
+import type { FollowPayment } from './followPayments.ts';
 import { serve } from '../platform/http/serve.ts';
 import { paymentAccountJson, paymentLinkJson } from './views.ts';
 

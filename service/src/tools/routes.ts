@@ -11,7 +11,7 @@ import { MAX_TOOL_CALL_ATTEMPTS } from './calls/toolCall.ts';
 import * as contract from './contract.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
-import type { FollowToolCall } from './toolCallFeed.ts';
+import type { FollowToolCall } from './followToolCalls.ts';
 import { ownerFrom } from '../platform/http/ownerView.ts';
 import { toDefinition, toolCallJson, toolJson, withNotice } from './views.ts';
 

@@ -5,7 +5,7 @@ import {
   MAX_WAITING_PAYMENTS,
   followPayments,
   type FollowPayment,
-} from '../../../service/src/payments/paymentFeed.ts';
+} from '../../../service/src/payments/followPayments.ts';
 import { followDocuments } from '../../../service/src/platform/http/followDocuments.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 

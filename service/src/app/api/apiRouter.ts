@@ -8,7 +8,7 @@ import { requireApiKey } from '../../team/authentication.ts';
 import { requireChatToken } from '../../channels/web_chat/requireChatToken.ts';
 import { byFirstPart } from '../../platform/http/byFirstPart.ts';
 import type { ChatFeed } from '../../channels/web_chat/chatFeed.ts';
-import type { FollowPayment } from '../../payments/paymentFeed.ts';
+import type { FollowPayment } from '../../payments/followPayments.ts';
 import {
   byCaller,
   byWorkspace,
@@ -34,7 +34,7 @@ import { toolCallsRouter } from '../../tools/calls/routes.ts';
 import { membersRouter } from '../../team/routes.ts';
 import { toolsRouter } from '../../tools/routes.ts';
 import { countBytesBy } from '../../platform/http/jsonRequest.ts';
-import type { FollowToolCall } from '../../tools/toolCallFeed.ts';
+import type { FollowToolCall } from '../../tools/followToolCalls.ts';
 import type { WaitObserver } from '../../waits/waitMetrics.ts';
 import { waitsRouter } from '../../waits/routes.ts';
 import { WrongKeys } from '../../platform/http/server/wrongKeys.ts';

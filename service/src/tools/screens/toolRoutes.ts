@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { deleteTool, pauseTool, releaseTool, rotateToolSecret } from '../operations/pauseTool.ts';
 import { getTool, isAgentOn, listToolsWithLastCall, readTool } from '../operations/tools.ts';
 import { goLiveWithTool, startTestCall } from '../operations/testTool.ts';
-import type { FollowToolCall } from '../toolCallFeed.ts';
+import type { FollowToolCall } from '../followToolCalls.ts';
 import { isError, leaveIfRemoved } from '../../platform/html/errorPage.ts';
 import { newForm, readForm } from '../../platform/html/forms.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
