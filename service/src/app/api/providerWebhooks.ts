@@ -38,7 +38,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
 
   address.get(async (request, response) => {
     const addressed = await getChannel(deps, request);
-    const verification = verify(addressed, request, Buffer.alloc(0), log);
+    const verification = verify(addressed, request, Buffer.alloc(0));
     if (verification.type !== 'answer')
       throw new AppError(
         'invalid_request',
@@ -51,7 +51,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     const addressed = await getChannel(deps, request);
     deps.assertRoom('data', addressed.account.channel.workspaceId);
     const rawBody = await readSigned(request, response, MAX_CHANNEL_BODY_MIB);
-    const verification = verify(addressed, request, rawBody, log);
+    const verification = verify(addressed, request, rawBody);
     stopCounting(request);
     if (verification.type === 'answer') return answer(response, verification.text);
     await storeInbound(deps, log, addressed, rawBody, contacts);
@@ -81,13 +81,12 @@ function verify(
   { adapter, account }: AddressedChannel,
   request: Request,
   rawBody: Buffer,
-  log: Logger,
 ): Exclude<Verification, { type: 'refused' }> {
   const method = request.method === 'POST' ? 'POST' : 'GET';
   const { query, headers } = request;
   const verification = adapter.verify({ method, query, headers, rawBody }, account);
   if (verification.type !== 'refused') return verification;
-  log.warn(
+  request.log.warn(
     { channel: account.channel.id, why: verification.why },
     'a webhook of a channel was refused',
   );
@@ -134,7 +133,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     deps.assertRoom('data', account.workspaceId);
     const rawBody = await readSigned(request, response, MAX_PAYMENT_BODY_MIB);
     const updates = await adapter.readWebhook({ rawBody, headers: request.headers }, opened);
-    if (updates === null) throw unverified(log, adapter, opened);
+    if (updates === null) throw unverified(request, adapter, opened);
     stopCounting(request);
     const actor = { type: 'api', name: adapter.label } as const;
     for (const update of updates) {
@@ -173,11 +172,11 @@ async function getPaymentAccount(
 
 /** An invalid_request (400), which the provider shows in its dashboard. */
 function unverified(
-  log: Logger,
+  request: Request,
   { label }: RemoteProvider,
   { account }: OpenPaymentAccount,
 ): AppError {
-  log.warn(
+  request.log.warn(
     { account: account.id },
     'a webhook of a payment provider was refused: its signature is wrong or too old',
   );

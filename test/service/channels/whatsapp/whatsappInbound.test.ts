@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { MAX_LINES_PER_MINUTE } from '../../../../service/src/platform/http/server/logRequests.ts';
 import type { ApiClient } from '../../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
 import {
@@ -247,6 +248,19 @@ describe('the log', () => {
       expect(text).toContain(words);
     for (const secret of [phone, 'secret wish', 'guessed', number.appSecret, number.verifyToken])
       expect(text).not.toContain(secret);
+  });
+
+  it('is not filled by webhooks that anybody can send', async () => {
+    const from = logged.length;
+    const forged = () =>
+      fetch(service.url + number.path, { method: 'POST', body: '{}' }).then(({ status }) => status);
+    for (let n = 0; n < 650; n += 50)
+      expect(new Set(await Promise.all(Array.from({ length: 50 }, forged)))).toEqual(
+        new Set([401]),
+      );
+    const refusals = logged.slice(from).filter((line) => line.includes('was refused'));
+    expect(refusals.length).toBeGreaterThan(500);
+    expect(refusals.length).toBeLessThanOrEqual(MAX_LINES_PER_MINUTE);
   });
 });
 

@@ -9,7 +9,7 @@ declare global {
     interface Request {
       /** The same as in the answer's X-Request-Id. */
       id: string;
-      /** Logs one error of this request. */
+      /** Logs why this request failed or was refused: one line. Beyond a limit a minute, nothing. */
       readonly log: Logger;
     }
   }
