@@ -190,3 +190,16 @@ it('made in a thread of its own fails in words when that thread does', async () 
     mergeInWorker({ ...order, header: { generation: 1, nextSequence: 1 } }, signal),
   ).rejects.toMatchObject({ code: 'ENOENT' });
 });
+
+it('that fails in the moment when it is given up does not end the process', async () => {
+  await open();
+  const givingUp = new AbortController();
+  const merging = mergeInWorker(
+    { folder: path('missing'), header: { generation: 1, nextSequence: 2 }, target: path('target') },
+    givingUp.signal,
+  );
+  // The thread fails while this one cannot hear of it.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  givingUp.abort();
+  await expect(merging).rejects.toThrow(/aborted/);
+});
