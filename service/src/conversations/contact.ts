@@ -20,6 +20,8 @@ export interface Contact extends Document {
   readonly channelUserId?: string | null;
   /** When they last wrote, by the channel's clock. Null if never, or if the channel has no window. */
   readonly lastWroteAt?: string | null;
+  /** When their number or user id last changed, by the channel's clock. Absent if never. */
+  readonly renumberedAt?: string;
   readonly name: string | null;
   /** A member has set the name, and the channel's no longer replaces it. */
   readonly isNamedByTeam?: boolean;

@@ -391,6 +391,27 @@ describe.each([
     await take(notice());
     expect(await contacts()).toMatchObject([expected]);
   });
+
+  it('is not undone by a message of before that comes late', async () => {
+    await take(notice());
+    await take(message(who(PHONE, 'AR.1'), 'late', { sentAt: new Date(NOW.getTime() - 1000) }));
+    expect(await contacts()).toMatchObject([expected]);
+    expect(await textsOf((await contacts())[0]!)).toEqual(['hi', 'late']);
+  });
+
+  it('is not undone by the notice of a change before it', async () => {
+    await take(notice());
+    const sentAt = new Date(NOW.getTime() - 1000);
+    const before = { phone: '12195555000', userId: 'AR.0' };
+    await take(note(who(PHONE, 'AR.1'), 'has changed', { changedTo: before, sentAt }));
+    expect(await contacts()).toMatchObject([expected]);
+  });
+});
+
+it('a message that comes late brings back no former number or name', async () => {
+  await take(message(who('12195555358', 'AR.1', 'Maria')));
+  await take(message(who(PHONE, 'AR.1', 'M.'), 'late', { sentAt: new Date(NOW.getTime() - 1000) }));
+  expect(await contacts()).toMatchObject([{ phone: '12195555358', name: 'Maria' }]);
 });
 
 describe('a receipt', () => {

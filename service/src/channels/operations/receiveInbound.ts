@@ -130,12 +130,11 @@ async function storeInbound(
   item: InboundMessage,
   now: Date,
 ): Promise<Conversation | null> {
-  const known = await recogniseContact(tx, channel, item.from);
+  const known = await recogniseContact(tx, channel, item.from, item.sentAt);
   if (known && (await findReceived(tx, known.id, item.id))) return null;
   const contact = withLastWrote(
     known ?? newContact(channel, item.from, now),
-    item.sentAt ?? now,
-    now,
+    timestamp(timeOf(item, now)),
   );
   await putIfChanged(tx, contact);
   const last = await findLastConversation(tx, contact.id);
@@ -148,24 +147,20 @@ async function storeInbound(
   return conversation;
 }
 
-/**
- * The contact with the time of its newest message. A channel's clock may be ahead of ours, and
- * messages may arrive out of order.
- */
-function withLastWrote(contact: Contact, sentAt: Date, now: Date): Contact {
-  const at = timestamp(sentAt < now ? sentAt : now);
+/** When it was sent. A channel's clock may be ahead of ours. */
+const timeOf = ({ sentAt }: Pick<InboundMessage, 'sentAt'>, now: Date): Date =>
+  sentAt !== null && sentAt < now ? sentAt : now;
+
+/** The contact with the time of its newest message. Messages may arrive out of order. */
+function withLastWrote(contact: Contact, at: string): Contact {
   const before = contact.lastWroteAt ?? null;
   return { ...contact, lastWroteAt: before !== null && before > at ? before : at };
 }
 
 /** Adds a note to the contact's last conversation. It opens no conversation and wakes no agent. */
-async function storeNote(
-  tx: Tx,
-  channel: Channel,
-  { id, from, text, sentAt, changedTo }: InboundNote,
-  now: Date,
-): Promise<void> {
-  const known = await recogniseContact(tx, channel, from);
+async function storeNote(tx: Tx, channel: Channel, item: InboundNote, now: Date): Promise<void> {
+  const { id, from, text, sentAt, changedTo } = item;
+  const known = await recogniseContact(tx, channel, from, sentAt);
   // The id follows from the item, so that the same item again changes nothing.
   const noteId = derivedId(
     'note',
@@ -173,7 +168,10 @@ async function storeNote(
     JSON.stringify([channel.workspaceId, channel.type, channel.account, id]),
   );
   if (!known || (await tx.systemNotes.get(noteId))) return;
-  const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
+  const contact =
+    changedTo === null
+      ? known
+      : await renumberContact(tx, channel, known, changedTo, timeOf(item, now));
   await putIfChanged(tx, contact);
   const conversation = await findLastConversation(tx, contact.id);
   if (!conversation) return;

@@ -9,6 +9,8 @@ import type { InboundSender } from '../inbound.ts';
  * Finds and locks the contact of a sender, by the channel's user id or else by the phone number. If
  * these belong to two contacts, the one with the user id is the sender, and the other one keeps the
  * number.
+ * @param sentAt by the channel's clock. What was sent before the newest message or change of number
+ * replaces no details.
  * @returns the contact with the sender's new details, which are not stored yet; null for a new
  * sender. If two processes find the same new sender at once, a unique index lets only one of them
  * store the contact.
@@ -17,6 +19,7 @@ export async function recogniseContact(
   tx: Tx,
   channel: Channel,
   sender: InboundSender,
+  sentAt: Date | null,
 ): Promise<Contact | null> {
   const { phone, userId, name } = sender;
   for (;;) {
@@ -28,14 +31,20 @@ export async function recogniseContact(
     const locked = await tx.contacts.get(found.id);
     // Before it was locked, the contact may have been removed or its number changed. Look again.
     if (locked === null || !haveSameIdentity(locked, found)) continue;
+    const isLate = isBefore(sentAt, locked.lastWroteAt) || isBefore(sentAt, locked.renumberedAt);
+    const newer = (known: string | null, told: string | null) =>
+      isLate ? (known ?? told) : (told ?? known);
     return {
       ...locked,
-      phone: byPhone === null ? (phone ?? locked.phone) : locked.phone,
-      channelUserId: userId ?? locked.channelUserId ?? null,
-      name: locked.isNamedByTeam ? locked.name : (name ?? locked.name),
+      phone: byPhone === null ? newer(locked.phone, phone) : locked.phone,
+      channelUserId: newer(locked.channelUserId ?? null, userId),
+      name: locked.isNamedByTeam ? locked.name : newer(locked.name, name),
     };
   }
 }
+
+const isBefore = (sentAt: Date | null, at: string | null | undefined): boolean =>
+  sentAt !== null && typeof at === 'string' && timestamp(sentAt) < at;
 
 const haveSameIdentity = (a: Contact, b: Contact): boolean =>
   a.phone === b.phone && (a.channelUserId ?? null) === (b.channelUserId ?? null);
@@ -59,19 +68,25 @@ export const newContact = (
   createdAt: timestamp(now),
 });
 
-/** Gives a contact a new phone number or user id, unless another contact has it. */
+/**
+ * Gives a contact a new phone number or user id, unless another contact has it, or it has a later one.
+ * @param at when it changed, by the channel's clock
+ */
 export async function renumberContact(
   tx: Tx,
   channel: Channel,
   contact: Contact,
   { phone, userId }: Pick<InboundSender, 'phone' | 'userId'>,
+  at: Date,
 ): Promise<Contact> {
+  if (isBefore(at, contact.renumberedAt)) return contact;
   const isFree = async (by: { phone: string } | { channelUserId: string }) => {
     const holder = await findContact(tx, channel, by);
     return holder === null || holder.id === contact.id;
   };
   return {
     ...contact,
+    renumberedAt: timestamp(at),
     ...(phone !== null && (await isFree({ phone })) && { phone }),
     ...(userId !== null && (await isFree({ channelUserId: userId })) && { channelUserId: userId }),
   };
