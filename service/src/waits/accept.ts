@@ -74,9 +74,12 @@ type Read = (text: string, accept: Accept, context: ReadingContext) => AnswerVal
 const SIGNS = ".!#$%&'*+/=?^_`{|}~-";
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
-/** Signs in front of an address are not taken for its beginning: `'a@x.com'`, `*a@x.com*`. */
+/**
+ * Signs in front of an address are not taken for its beginning: `'a@x.com'`, `*a@x.com*`. A `_` is one
+ * only where another closes it, as in `_a@x.com_`.
+ */
 const EMAIL = new RegExp(
-  `(?<![\\p{L}\\p{N}•][${SIGNS}]*)[a-z0-9_][a-z0-9${SIGNS}]{0,63}` +
+  `(?<![\\p{L}\\p{N}•][${SIGNS}]*)(?!_[^@\\s]{0,64}@[a-z0-9.-]+_)[a-z0-9_][a-z0-9${SIGNS}]{0,63}` +
     `@${LABEL}(?:\\.${LABEL}){1,8}(?![\\p{L}\\p{N}•])`,
   'giu',
 );

@@ -131,6 +131,9 @@ describe('an e-mail', () => {
     ["'maria@example.com'", 'maria@example.com'],
     ['*maria@example.com*', 'maria@example.com'],
     ['-maria@example.com- thanks', 'maria@example.com'],
+    ['_maria@example.com_', 'maria@example.com'],
+    ['it is *__maria_p@example.com__*.', 'maria_p@example.com'],
+    ['_maria@example.com', '_maria@example.com'],
     ["_o'brien_@example.com", "_o'brien_@example.com"],
   ])('is read in %j', (text, value) => {
     expect(email(text)).toBe(value);
