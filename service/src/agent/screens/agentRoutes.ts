@@ -86,6 +86,10 @@ function addSettings(router: Router, screens: AgentScreens): void {
     const given = { name, greeting, instructions, languages, payment_links, handover_phrases };
     const form = parseForm(contract.updateAgent.body!, values, given);
     if (!form.ok) return show(screens, response, 400, { form });
+    if (languages[0] !== values.preferred) {
+      const problems = { preferred: 'Must be one of the languages that are ticked.' };
+      return show(screens, response, 400, { form: { values, problems } });
+    }
     await updateAgentSettings(screens.deps, workspaceOf(response), changesFrom(form.data));
     response.redirect(303, '/agent?notice=saved');
   });

@@ -90,6 +90,13 @@ describe('the agent’s screen with the keyword agent', () => {
     expect(page.html).not.toMatch(/<script>|<img src=x/);
   });
 
+  it('refuses a preferred language that is not ticked', async () => {
+    const page = await browser.post('/agent', settings({ name: 'Bob', preferred: 'pt' }));
+    expect(page.status).toBe(400);
+    expect(page.problem('preferred')).toBe('Must be one of the languages that are ticked.');
+    expect((await service.api.get('/api/agent')).body.name).not.toBe('Bob');
+  });
+
   it('shows hostile and long settings as text', async () => {
     const page = await browser.post(
       '/agent',
