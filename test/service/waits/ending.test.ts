@@ -42,6 +42,13 @@ describe('a question to a customer that nobody answers', () => {
     expect(status).toBe(200);
   };
 
+  const reconnectWhatsApp = async () => {
+    const account = (await service.api.get('/api/channels')).body.data[0];
+    expect(account).toBeDefined();
+    await service.api.delete(`/api/channels/${account.id}`);
+    return connectWhatsApp(service, graph);
+  };
+
   it('expires, and the execution goes on', async () => {
     const talk = await startTalk(service);
     const execution = n8n.execution();
@@ -137,10 +144,7 @@ describe('a question to a customer that nobody answers', () => {
   });
 
   it('is undeliverable when WhatsApp tells later that it failed', async () => {
-    const account = (await service.api.get('/api/channels')).body.data[0];
-    expect(account).toBeDefined();
-    await service.api.delete(`/api/channels/${account.id}`);
-    const connected = await connectWhatsApp(service, graph);
+    const connected = await reconnectWhatsApp();
     const customer = await connected.customer('14155552672', new Date(Date.now() + offset));
     const execution = n8n.execution();
     await askCustomer(service, customer, execution);
@@ -151,10 +155,32 @@ describe('a question to a customer that nobody answers', () => {
     expect(await goesOn(execution)).toMatchObject({ status: 'undeliverable' });
   });
 
+  it('stays open when its reminder is refused, which the thread tells', async () => {
+    const connected = await reconnectWhatsApp();
+    const customer = await connected.customer('14155552674', new Date(Date.now() + offset));
+    const execution = n8n.execution();
+    const wait = await askCustomer(service, customer, execution, {
+      remind_after: 25 * 3600,
+      remind_message: 'Still there?',
+    });
+    offset += 25 * HOUR_MS;
+    const reminder = await waitFor('the reminder', async () => {
+      const { body } = await service.api.get(
+        `/api/conversations/${customer.conversationId}/messages`,
+      );
+      return body.data.find(({ text }: Json) => text === 'Still there?');
+    });
+    expect(reminder.delivery).toEqual({
+      state: 'failed',
+      error: expect.stringContaining('for 24 hours after their last one'),
+    });
+    expect(await waitOf(service, wait)).toMatchObject({ status: 'open' });
+    offset += 7 * 24 * HOUR_MS;
+    expect(await goesOn(execution)).toMatchObject({ status: 'expired' });
+  });
+
   it('is refused where the channel takes no messages any more', async () => {
-    const account = (await service.api.get('/api/channels')).body.data[0];
-    await service.api.delete(`/api/channels/${account.id}`);
-    const connected = await connectWhatsApp(service, graph);
+    const connected = await reconnectWhatsApp();
     const customer = await connected.customer('14155552673', new Date(Date.now() + offset));
     offset += 25 * HOUR_MS;
     const execution = n8n.execution();

@@ -92,7 +92,7 @@ export const sendAndWait: Operation = {
 				typeOptions: { minValue: 1 },
 				default: 60,
 				description:
-					'When to send the question once more if the customer has not replied. Less than "Wait Up To".',
+					'When to send the question once more if the customer has not replied. Less than "Wait Up To". WhatsApp takes no reminder later than 24 hours after the customer last wrote.',
 			},
 			{
 				displayName: 'Reminder Text',
