@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
@@ -169,6 +170,26 @@ describe('the life of a tool', () => {
         ).toEqual([]);
       }
       expect(endpoint.requests).toHaveLength(0);
+    });
+
+    it('the agent tries no call again once its tool is paused', async () => {
+      const tool = await define();
+      await makeLive(service.api, tool);
+      await service.api.patch('/api/agent', { enabled: true });
+      endpoint.forget();
+      endpoint.answer(tool.path, 500);
+      const { customer, conversationId } = await ask(service.url, tool);
+      await waitFor('the first attempt on record', async () => {
+        const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
+        return call?.http_status === 500;
+      });
+      await service.api.post(`/api/tools/${tool.id}/pause`);
+      await later(20);
+      expect(await agentSays(customer)).toBe(SENTENCES.toolFailed.en);
+      expect(
+        await callIn(service.api, `conversation_id=${conversationId}`, 'cancelled'),
+      ).toMatchObject({ attempts: 1, http_status: 500 });
+      expect(endpoint.at(tool.path)).toHaveLength(1);
     });
   });
 

@@ -73,15 +73,15 @@ async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Prom
 }
 
 /**
- * Checks the tool before each attempt: one whose definition has changed is not called again. Before
- * the first attempt, the tool must be live too, and a call without an approval is dropped when the
- * customer has written or somebody has taken over since. An approved call is made anyway.
+ * Checks the tool before each attempt: one whose definition has changed is not called again, nor is
+ * one that is no longer live, except for a test. Before the first attempt, a call without an approval
+ * is also dropped when the customer has written or somebody has taken over since.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;
-  if (call.purpose !== 'agent' || call.attempts > 0) return true;
+  if (call.purpose !== 'agent') return true;
   if (tool.status !== 'live') return false;
-  if (call.decision !== null) return true;
+  if (call.attempts > 0 || call.decision !== null) return true;
   const conversation =
     call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
   return conversation?.status === 'ai_active' && conversation.controlEpoch === call.controlEpoch;
