@@ -218,7 +218,7 @@ export function recordToolAttempt(
       call: complete({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
       nextAttemptAt: null,
     };
-  const nextAttemptAt = nextAttemptAfter(call, result, retryDelaysMs, now);
+  const nextAttemptAt = nextAttemptAfter(made, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
   return { call: nextAttemptAt === null ? complete(failed, 'failed', now) : failed, nextAttemptAt };
 }
@@ -229,15 +229,23 @@ function nextAttemptAfter(
   retryDelaysMs: readonly number[],
   now: Date,
 ): number | null {
-  const { httpStatus } = result;
-  const isWarmingUp = call.purpose === 'go_live' && (httpStatus === 401 || httpStatus === 503);
-  if (isWarmingUp) {
+  if (isWarmingUp(call)) {
     const next = now.getTime() + GO_LIVE_RETRY_MS;
-    return next < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS ? next : null;
+    return hasAttemptsLeft(call, next) ? next : null;
   }
-  if (result.retry === 'never' || call.attempts >= MAX_TOOL_CALL_ATTEMPTS) return null;
+  if (result.retry === 'never' || !hasAttemptsLeft(call, now.getTime())) return null;
   return now.getTime() + (result.retry === 'at_once' ? 0 : (retryDelaysMs[call.attempts - 1] ?? 0));
 }
+
+/** The tool is about to go live, and its last answer was one that may soon be another. */
+const isWarmingUp = ({ purpose, httpStatus }: ToolCall): boolean =>
+  purpose === 'go_live' && (httpStatus === 401 || httpStatus === 503);
+
+/** @param at when the next attempt would be made */
+const hasAttemptsLeft = (call: ToolCall, at: number): boolean =>
+  isWarmingUp(call)
+    ? at < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS
+    : call.attempts < MAX_TOOL_CALL_ATTEMPTS;
 
 /**
  * Recovers a call whose process died during an attempt. A Webhook call uses its remaining attempts,
@@ -246,7 +254,7 @@ function nextAttemptAfter(
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
-  if (call.kind === 'Webhook' && call.attempts < MAX_TOOL_CALL_ATTEMPTS)
+  if (call.kind === 'Webhook' && hasAttemptsLeft(call, now.getTime()))
     return { ...call, isUnderWay: false };
   const error = {
     type: 'interrupted',
