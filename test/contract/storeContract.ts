@@ -167,6 +167,19 @@ export const storeContract = (
         expect(await all(store)).toHaveLength(3);
       });
 
+      it.each([
+        ['a', 'b'],
+        ['b', 'a'],
+      ])('lets a value move from %s to %s in a transaction that looks for it', async (from, to) => {
+        await put(store, thing(from, { code: 'x' }), thing(to, { code: null }));
+        await store.transaction(async (tx) => {
+          await tx.things.put(thing(from, { code: 'y' }));
+          expect(await tx.things.find({ where: { code: 'x' }, limit: 1 })).toEqual([]);
+          await tx.things.put(thing(to, { code: 'x' }));
+        });
+        expect([(await get(from))?.code, (await get(to))?.code]).toEqual(['y', 'x']);
+      });
+
       it('lets exactly one of several at the same time have a value', async () => {
         const outcomes = await Promise.allSettled(
           ['a', 'b', 'c'].map((id) => put(store, thing(id, { code: 'x' }))),

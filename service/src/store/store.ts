@@ -98,7 +98,10 @@ export interface Collection<Doc extends Document> {
   find(query: Query<Doc>): Promise<readonly Doc[]>;
   /** Finds by words, the highest id first. Like `find`, reads without locking. */
   search(query: WordSearch): Promise<readonly Doc[]>;
-  /** Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. */
+  /**
+   * Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. A unique
+   * value that another document gave up in this transaction is free after a `find` in the collection.
+   */
   put(doc: Doc): Promise<void>;
   /** True when there was one. */
   delete(id: string): Promise<boolean>;
