@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../app/config.ts';
 import { BackupRefused, DUMP_FILE, readBackup, type BackupManifest } from '../moving/backup.ts';
 import { restoreDatabase } from '../moving/postgresTools.ts';
 import { KeyRequirement } from '../moving/keyRequirement.ts';
-import { KEY_FILE } from '../platform/security/encryptionKey.ts';
+import { KEY_FILE, NEW_KEY_FILE, readKeyFile } from '../platform/security/encryptionKey.ts';
 import { fillDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { countStored, tallyLines } from './command.ts';
@@ -37,7 +37,19 @@ async function toFolder(config: Config, manifest: BackupManifest, from: string):
   const key = await KeyRequirement.of(config);
   // Its own key is put in place with the rest, but replaces no other.
   if (key.fingerprint !== null || !names.includes(KEY_FILE)) key.check(manifest.key_fingerprint);
+  for (const name of [KEY_FILE, NEW_KEY_FILE])
+    if (names.includes(name))
+      await assertReplacesNoKey(join(config.dataDir, name), join(from, name));
   await fillDataFolder(config.dataDir, new Map(names.map((name) => [name, resolve(from, name)])));
+}
+
+/** A key that is replaced is lost, and with it everything that is sealed with it elsewhere. */
+async function assertReplacesNoKey(path: string, inBackup: string): Promise<void> {
+  const present = await readKeyFile(path);
+  if (present === null || (await readKeyFile(inBackup).catch(() => null))?.equals(present)) return;
+  throw new Error(
+    `${path} is not the key in the backup, and a restore replaces no key. Move that file away, and keep it if anything was sealed with it.`,
+  );
 }
 
 async function toDatabase(

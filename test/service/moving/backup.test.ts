@@ -2,6 +2,7 @@
 import {
   appendFile,
   chown,
+  mkdir,
   readdir,
   readFile,
   rename,
@@ -285,6 +286,24 @@ describe('backup, verify and restore', () => {
       await stage.useHere(next);
       expect(await stage.keyOf(next)).not.toBe(former);
     });
+
+    it.each(['encryption.key', 'encryption.key.new'])(
+      'replace no other %s that lies in the folder, whatever key they name',
+      async (name) => {
+        const added = join(home.folder!, 'encryption.key.new');
+        await writeFile(added, `${otherKey()}\n`);
+        const midway = await backUpHere(home);
+        await rm(added);
+        const next = stage.folderPlace();
+        await mkdir(next.folder!);
+        const [path, other] = [join(next.folder!, name), `${otherKey()}\n`];
+        await writeFile(path, other);
+        refused(await restoreHere(midway, next), /is not the key in the backup/);
+        expect(await readFile(path, 'utf8')).toBe(other);
+        await writeFile(path, await readFile(join(midway, name)));
+        expect(await restoreHere(midway, next)).toMatchObject({ code: 0, err: '' });
+      },
+    );
 
     it('are readable by their owner only', async () => {
       expect((await stat(backup)).mode & 0o077).toBe(0);
