@@ -62,6 +62,8 @@ async function textOf(store: ServiceStore): Promise<string> {
   return records.join('\n');
 }
 
+const FORGOTTEN_PAGE = /^\/contacts\/ctc_[0-9A-Z]{26}\/forgotten$/;
+
 describe('forgetting a contact', () => {
   let storage: Storage;
   let service: Service;
@@ -93,7 +95,7 @@ describe('forgetting a contact', () => {
   const forget = async (conversationId: string) => {
     const asked = await browser.get(`/conversations/${conversationId}/contact`);
     const page = await browser.post(`/conversations/${conversationId}/forget`, { sure: 'on' });
-    expect(page.path).toMatch(/^\/contacts\/ctc_[0-9A-Z]{26}\/forgotten$/);
+    expect(page.path).toMatch(FORGOTTEN_PAGE);
     const done = await waitFor('everything to be removed', async () => {
       const now = await browser.get(page.path);
       return now.text.includes('Everything personal was removed.') && now;
@@ -208,6 +210,21 @@ describe('forgetting a contact', () => {
     const page = await browser.post(`/conversations/${id}/forget`);
     expect(page.text).toContain('Nothing was removed.');
     expect((await api.get(`/api/conversations/${id}`)).body.contact.name).toBe('Zoraida');
+  });
+
+  it('leads a second click to the page of the first, before and after everything is gone', async () => {
+    const customer = await chatCustomer(service.url, { name: 'Zoraida' });
+    const id = (await customer.write('hello')).conversation_id;
+    await browser.get(`/conversations/${id}/contact`);
+    const click = () => browser.post(`/conversations/${id}/forget`, { sure: 'on' });
+    const [first, second] = await Promise.all([click(), click()]);
+    expect(first.path).toMatch(FORGOTTEN_PAGE);
+    expect([second.status, second.path]).toEqual([200, first.path]);
+    await waitFor('the conversation to be gone', async () =>
+      (await browser.get(first.path)).text.includes('Everything personal was removed.'),
+    );
+    const third = await click();
+    expect([third.status, third.path]).toEqual([200, first.path]);
   });
 
   it('renames a contact, in events and searches too', async () => {

@@ -8,6 +8,7 @@ import {
   renameContact,
 } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
+import { onceForForm } from '../../platform/html/formOnce.ts';
 import { type FormState, parseForm, readForm } from '../../platform/html/forms.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
@@ -72,9 +73,13 @@ function addForgetting(router: Router, deps: Deps): void {
       const notice = isSure ? 'forget-not-allowed' : 'forget-not-confirmed';
       return response.redirect(303, threadHref(id, placeOf(request), { notice }, '/contact'));
     }
-    const { contact } = await readForgetPreview(deps, workspace, id);
-    await forgetContact(deps, workspace, contact.id, actorOf(signedIn));
-    response.redirect(303, `/contacts/${contact.id}/forgotten`);
+    // A second click comes when nobody may read any more whose conversation this was.
+    const contactId = await onceForForm(deps, workspace, ['forget', id], async (within) => {
+      const { contact } = await readForgetPreview(within, workspace, id);
+      await forgetContact(within, workspace, contact.id, actorOf(signedIn));
+      return contact.id;
+    });
+    response.redirect(303, `/contacts/${contactId}/forgotten`);
   });
 }
 
