@@ -129,6 +129,23 @@ describe('what a team hears of', () => {
     await answer(id);
   });
 
+  it('says that notifications stay off where the browser stores nothing', async () => {
+    const { page, context } = await team.open();
+    // The headless shell has no such setting.
+    await context.addInitScript(() =>
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new DOMException('Access is denied for this document.', 'SecurityError');
+        },
+      }),
+    );
+    await signIn(page, team.service.url);
+    const alerts = page.getByRole('button', { name: 'Notify me' });
+    await alerts.click();
+    await page.getByText('so notifications stay off').waitFor();
+    expect(await alerts.getAttribute('aria-pressed')).toBe('false');
+  });
+
   it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');

@@ -146,7 +146,14 @@ async function turnOn() {
   const permission = (await globalThis.Notification?.requestPermission()) ?? 'denied';
   const looked = await look({ known: [], floor: '' });
   if (looked === null) return showToast('The service did not answer. Try again.', 'warning');
-  write(looked.next);
+  try {
+    write(looked.next);
+  } catch {
+    return showToast(
+      'This browser stores nothing for this site, so notifications stay off. Allow it in its settings.',
+      'warning',
+    );
+  }
   sound();
   if (permission === 'granted')
     showToast('This browser tells you when a customer begins to wait for an answer.');
