@@ -171,16 +171,17 @@ it('refuses what comes late, after the turn has ended', async () => {
   await expectRefused(failing, failed, /failed at .*500/);
 });
 
-it.each([
-  ['', async () => {}],
-  [
-    ', also after a first reply that more was to follow',
-    (turn: string) =>
-      stage.operate(turn, 'replies', { text: 'One moment, please.', more_follows: true }),
-  ],
-])(
-  'refuses a turn while the agent is off, and the customer waits for the team%s',
-  async (_more, reply) => {
+describe('while the agent is off', () => {
+  afterEach(() => stage.api.patch('/api/agent', { enabled: true }));
+
+  it.each([
+    ['', async () => {}],
+    [
+      ', also after a first reply that more was to follow',
+      (turn: string) =>
+        stage.operate(turn, 'replies', { text: 'One moment, please.', more_follows: true }),
+    ],
+  ])('a turn is refused, and the customer waits for the team%s', async (_more, reply) => {
     const late = held(says('Late.'));
     stage.workflow.answer(late.reply);
     const talk = await stage.talk('hello');
@@ -193,9 +194,8 @@ it.each([
     await waitFor('the customer to wait', async () =>
       (await browser.get('/conversations?tab=waiting')).html.includes(talk.id),
     );
-    await stage.api.patch('/api/agent', { enabled: true });
-  },
-);
+  });
+});
 
 it('does not end a turn because an automation sends something beside the agent', async () => {
   stage.workflow.answer(accepts);
