@@ -1,4 +1,4 @@
-import { chatCustomer, type ApiAnswer } from '../../helpers/apiClient.ts';
+import { chatCustomer, type ApiAnswer, type ApiClient } from '../../helpers/apiClient.ts';
 import type { EventReceiver } from '../../helpers/eventReceiver.ts';
 import type { TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -31,6 +31,16 @@ export async function makeLink(
   );
   if (status !== 201) throw new Error(`no link: ${JSON.stringify(body)}`);
   return body;
+}
+
+/** Makes a link of the workspace “another”, which nobody else may see. @returns its id */
+export async function strangersLink(service: TestService, stranger: ApiClient): Promise<string> {
+  await stranger.call('PUT', '/api/payment-accounts/manual', {
+    settings: { instructions: 'Theirs' },
+  });
+  const customer = await chatCustomer(service.url, { workspace: 'another', name: 'Zed' });
+  const { conversation_id: id } = await customer.write('hello');
+  return (await makeLink({ api: stranger }, id)).id;
 }
 
 export const readLink = async (service: Pick<TestService, 'api'>, id: string) =>
