@@ -1,0 +1,419 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  browser,
+  create,
+  endpoint,
+  httpForm,
+  named,
+  newestTool,
+  row,
+  service,
+  useToolScreens,
+  webhookForm,
+} from './toolScreens.ts';
+
+useToolScreens();
+
+describe('making a tool', () => {
+  it('makes a Webhook tool from fields and shows its signing secret once, with how to verify', async () => {
+    const page = await browser.post(
+      '/tools',
+      webhookForm({
+        ...row(1, { name: 'carrier', options: 'dhl, ups' }),
+        ...row(2, { name: 'parts', type: 'integer', options: '1, 2, 2.0' }),
+        ask: 'on',
+        read_only: 'on',
+        example_phrases: 'where is my order\n\n has it left ',
+      }),
+    );
+    expect(page.status).toBe(201);
+    const [secret] = /whsec_[\w+/=]+/.exec(page.html)!;
+    expect(page.html).toContain('data-copy="#once"');
+    expect(page.text).toContain('X-Service-Signature');
+    const tool = await newestTool();
+    expect(tool).toMatchObject({
+      kind: 'Webhook',
+      status: 'draft',
+      timeout: 1,
+      ask_before_running: true,
+      read_only: true,
+      example_phrases: ['where is my order', 'has it left'],
+      endpoint: `${endpoint.url}/orders`,
+    });
+    expect(tool.parameters).toEqual({
+      type: 'object',
+      properties: {
+        order_number: { type: 'string', description: 'The order number' },
+        carrier: { type: 'string', enum: ['dhl', 'ups'] },
+        parts: { type: 'integer', enum: [1, 2] },
+      },
+      required: ['order_number'],
+    });
+    for (const path of [`/tools/${tool.id}`, `/tools/${tool.id}/edit`, '/tools'])
+      expect((await browser.get(path)).html).not.toContain(secret);
+  });
+
+  it('makes an HTTP tool from its request template; the secret is on no page', async () => {
+    const page = await browser.post('/tools', httpForm());
+    expect(page.text).toContain('Tool created.');
+    const tool = await newestTool();
+    expect(tool.request_template).toEqual({
+      method: 'POST',
+      url: `${endpoint.url}/orders/{{args.order_number}}`,
+      query: { limit: '10' },
+      headers: { Authorization: 'Bearer {{secrets.API_TOKEN}}', 'X-Call': '{{call.id}}' },
+      body: { order: '{{args.order_number}}' },
+      response_fields: ['status'],
+    });
+    expect(tool.secret_names).toEqual(['API_TOKEN']);
+    const edit = await browser.get(`/tools/${tool.id}/edit`);
+    expect(edit.value('s0_name')).toBe('API_TOKEN');
+    expect(edit.text).toContain('{{secrets.API_TOKEN}}');
+    for (const each of [page, edit]) expect(each.html).not.toContain('super-secret-value-1');
+  });
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    [
+      'a name that is none',
+      { name: 'Find Order' },
+      'name',
+      /^The name must begin with a lower-case letter/,
+    ],
+    ['no description', { description: ' ' }, 'description', /^The description must not be empty/],
+    ['no endpoint', { endpoint: '' }, 'endpoint', /^Enter the https:\/\/ URL/],
+    [
+      'a long example phrase',
+      { example_phrases: `where is it\n${'long '.repeat(50)}` },
+      'example_phrases',
+      /^Line 2 must have at most 200 characters/,
+    ],
+    [
+      'an address that is not https',
+      { endpoint: 'http://example.com/x' },
+      'endpoint',
+      /must begin with https/,
+    ],
+    [
+      'an address that is not public',
+      { endpoint: 'https://10.0.0.1/x' },
+      'endpoint',
+      /^The endpoint cannot be used/,
+    ],
+    ['a time-out that is none', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
+    ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
+    ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
+    [
+      'options of a date',
+      row(1, { name: 'day', type: 'date', options: 'a' }),
+      'p1_options',
+      /^Only texts and numbers/,
+    ],
+    [
+      'options of a number that are none',
+      row(1, { name: 'size', type: 'number', options: '1, big' }),
+      'p1_options',
+      /numbers/,
+    ],
+    [
+      'an option of a number that is endless',
+      row(1, { name: 'size', type: 'number', options: '1, Infinity' }),
+      'p1_options',
+      /numbers/,
+    ],
+    [
+      'an option of a whole number that is a fraction',
+      row(1, { name: 'parts', type: 'integer', options: '1, 1.5' }),
+      'p1_options',
+      /whole numbers/,
+    ],
+    [
+      'a schema that is no JSON',
+      { parameters_as: 'json', parameters: '{' },
+      'parameters',
+      /not valid JSON/,
+    ],
+    [
+      'a schema with a wrong type',
+      { parameters_as: 'json', parameters: '{"type":"object","properties":{"x":{"type":"text"}}}' },
+      'parameters',
+      /^“properties.x.type” must/,
+    ],
+  ])('says beside the field what is wrong: %s', async (_what, wrong, field, words) => {
+    const form = webhookForm(wrong);
+    const page = await browser.post('/tools', form);
+    expect(page.status).toBe(400);
+    expect(page.problem(field)).toMatch(words);
+    expect(page.value('name')).toBe(form.name);
+    expect(await newestTool()).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    ['an address that is none', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
+    [
+      'an unknown placeholder in the address',
+      { url: 'https://api.example.com/{{args.y}}' },
+      'url',
+      /^The URL holds {{args.y}}/,
+    ],
+    ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
+    [
+      'a secret that is not there',
+      { headers: 'Authorization: {{secrets.OTHER}}' },
+      'headers',
+      /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/,
+    ],
+    [
+      'a secret in the query',
+      { query: 'key={{secrets.API_TOKEN}}' },
+      'query',
+      /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/,
+    ],
+    ['a body that is no JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
+    ['a body with GET', { method: 'GET' }, 'body', /^The body cannot be sent with GET/],
+    ['a path that is none', { response_fields: 'a..b' }, 'response_fields', /must be a path/],
+    ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
+    [
+      'a name of a secret that is none',
+      { s0_name: 'a-b' },
+      's0_name',
+      /^Use letters, digits and _/,
+    ],
+    ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
+    [
+      'two values of a secret',
+      { s1_name: 'API_TOKEN', s1_value: 'another-value' },
+      's1_name',
+      /^API_TOKEN is listed twice/,
+    ],
+  ])('of a request template too: %s', async (_what, wrong, field, words) => {
+    const page = await browser.post('/tools', httpForm(wrong));
+    expect(page.status).toBe(400);
+    expect(page.problem(field)).toMatch(words);
+    expect(page.html).not.toContain('super-secret-value-1');
+  });
+
+  it('refuses a name that is taken', async () => {
+    const form = webhookForm();
+    await create(form);
+    const page = await browser.post('/tools', { ...webhookForm(), name: form.name! });
+    expect(page.problem('name')).toContain('Another tool is already named');
+  });
+
+  it('adds and removes rows, and turns fields into JSON Schema and back, without a script', async () => {
+    const added = await browser.post('/tools', { ...webhookForm(), do: 'add-parameter' });
+    expect(added.status).toBe(200);
+    expect(added.value('p0_name')).toBe('order_number');
+    expect(added.html).toContain('name="p1_name"');
+    const removed = await browser.post('/tools', {
+      ...webhookForm(),
+      ...row(1, { name: 'carrier' }),
+      do: 'remove-parameter:0',
+    });
+    expect(removed.value('p0_name')).toBe('carrier');
+    expect(removed.html).not.toContain('name="p1_name"');
+    const json = await browser.post('/tools', { ...webhookForm(), closed: 'on', do: 'to-json' });
+    expect(json.text).toContain('"additionalProperties": false');
+    const schema =
+      '{"type":"object","properties":{"day":{"type":"string","format":"date"}},"additionalProperties":false}';
+    const fields = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: schema,
+      do: 'to-fields',
+    });
+    expect(fields.value('p0_name')).toBe('day');
+    expect(fields.html).toMatch(/name="closed" checked/);
+    const kept = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: '{"type":"object","properties":{"a":{"type":"object"}}}',
+      do: 'to-fields',
+    });
+    expect(kept.problem('parameters')).toContain('does not fit into fields');
+    const secret = await browser.post('/tools', { ...httpForm(), do: 'add-secret' });
+    expect(secret.html).toContain('name="s1_name"');
+    expect(secret.html).not.toContain('super-secret-value-1');
+    expect(await newestTool()).toBeUndefined();
+  });
+});
+
+describe('changing a tool', () => {
+  it('keeps a live tool live when what is saved calls alike, and its stored secrets', async () => {
+    endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
+    const tool = await create(httpForm());
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await browser.post(`/tools/${tool.id}/go-live`);
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...httpForm(),
+      name: tool.name,
+      s0_stored: 'on',
+      s0_value: '',
+      description: 'Another.',
+      timeout: '3',
+    });
+    expect(page.text).toContain('Saved.');
+    expect(await newestTool()).toMatchObject({
+      status: 'live',
+      description: 'Another.',
+      timeout: 3,
+      secret_names: ['API_TOKEN'],
+    });
+  });
+
+  it('keeps a live HTTP tool live, with a secret that its request does not use', async () => {
+    endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
+    const unused = { s1_name: 'UNUSED', s1_value: 'unused-secret-value' };
+    const form = httpForm({ ...unused, method: 'POST', response_fields: '' });
+    const tool = await create(form);
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await browser.post(`/tools/${tool.id}/go-live`);
+    const stored = { s0_stored: 'on', s0_value: '', s1_stored: 'on', s1_value: '' };
+    await browser.post(`/tools/${tool.id}`, { ...form, ...stored, description: 'Another.' });
+    expect(await newestTool()).toMatchObject({
+      status: 'live',
+      description: 'Another.',
+      secret_names: ['API_TOKEN', 'UNUSED'],
+    });
+  });
+
+  it.each([
+    ['endpoint', /^Enter the https:\/\/ URL/],
+    ['timeout', /^The timeout must be from 1 to 120/],
+  ])('says that the %s is missing instead of keeping the old one', async (field, words) => {
+    const form = webhookForm();
+    const tool = await create(form);
+    const page = await browser.post(`/tools/${tool.id}`, { ...form, [field]: '' });
+    expect(page.problem(field)).toMatch(words);
+  });
+
+  it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
+    const tool = await create(httpForm());
+    const moved = {
+      ...httpForm(),
+      name: tool.name,
+      url: endpoint.url.replace('localhost', '127.0.0.1') + '/orders',
+      s0_stored: 'on',
+      s0_value: '',
+    };
+    expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain(
+      'if one of these changes, enter the secrets that the request uses again',
+    );
+    const refused = await browser.post(`/tools/${tool.id}`, moved);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(
+      /The secrets API_TOKEN must be given again: the request goes to https:\/\/127\.0\.0\.1:\d+ now/,
+    );
+    expect(refused.value('s0_stored')).toBe('on');
+    expect((await newestTool()).request_template.url).toBe(tool.request_template.url);
+    expect(
+      (await browser.post(`/tools/${tool.id}`, { ...moved, s0_value: 'given-once-more' })).status,
+    ).toBe(200);
+    expect(await newestTool()).toMatchObject({ status: 'draft', secret_names: ['API_TOKEN'] });
+  });
+
+  it('makes a draft of it, in words, when it is called differently', async () => {
+    const tool = await create(webhookForm());
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...webhookForm(),
+      name: tool.name,
+      endpoint: `${endpoint.url}/other`,
+    });
+    expect(page.text).toContain('The tool is a draft again because its definition changed.');
+    expect(await newestTool()).toMatchObject({
+      status: 'draft',
+      tested_at: null,
+      endpoint: `${endpoint.url}/other`,
+    });
+  });
+
+  it('shows a schema that fields cannot say as JSON, and an unchanged save changes nothing', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
+    const edit = await browser.get(`/tools/${made.id}/edit`);
+    expect(edit.value('parameters_as')).toBe('json');
+    const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
+      .exec(edit.html)![1]!
+      .replaceAll('&quot;', '"');
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Ships.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'json',
+      parameters: written,
+    });
+    expect((await newestTool()).parameters).toEqual(parameters);
+  });
+
+  it('keeps it tested when its parameters come back in another order', async () => {
+    const parameters = {
+      required: ['b', 'a'],
+      additionalProperties: false,
+      properties: { a: { type: 'string' }, b: { description: 'B', type: 'number' } },
+      type: 'object',
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
+    await service.api.post(`/api/tools/${made.id}/test`, { arguments: { a: '1', b: 2 } });
+    const rows = {
+      ...row(0, { name: 'a', required: 'on' }),
+      ...row(1, { name: 'b', type: 'number', description: 'B', required: 'on' }),
+    };
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Sends.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'fields',
+      closed: 'on',
+      ...rows,
+    });
+    expect(await newestTool()).toMatchObject({
+      description: 'Sends.',
+      tested_at: expect.any(String),
+      parameters,
+    });
+  });
+
+  it('leads back to the tool when the address of a form is loaded again', async () => {
+    const tool = await create(webhookForm());
+    for (const action of ['test', 'rotate-secret', 'go-live'])
+      expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);
+    await service.api.delete(`/api/tools/${tool.id}`);
+    const gone = await browser.get(`/tools/${tool.id}/fragment`);
+    expect([gone.status, gone.headers.get('hx-redirect')]).toEqual([
+      204,
+      '/tools?notice=tool-removed',
+    ]);
+  });
+
+  it('rotates the signing secret, which is shown once, and removes the tool', async () => {
+    const tool = await create(webhookForm());
+    const rotated = await browser.post(`/tools/${tool.id}/rotate-secret`);
+    const [secret] = /whsec_[\w+/=]+/.exec(rotated.html)!;
+    endpoint.verify('/orders', secret);
+    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    expect(endpoint.faults).toEqual([]);
+    const detail = await browser.get(`/tools/${tool.id}`);
+    expect(detail.html).toMatch(/data-confirm="Remove /);
+    expect(detail.html).not.toContain(secret);
+    const list = await browser.post(`/tools/${tool.id}/remove`);
+    expect(list.text).toContain('Tool removed.');
+    expect((await browser.get(`/tools/${tool.id}`)).status).toBe(404);
+  });
+});

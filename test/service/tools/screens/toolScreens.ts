@@ -1,0 +1,84 @@
+// The screens of tools as a signed-in member has them, and what their forms hold.
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../../helpers/service.ts';
+import {
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type ToolEndpoint,
+} from '../../../helpers/toolEndpoint.ts';
+
+export const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> \u202egnirts\u202c {{args.x}}`;
+
+export let service: TestService;
+export let endpoint: ToolEndpoint;
+export let browser: Browserless;
+let count = 0;
+
+/** Opens the screens for the tests of the file that calls it, and removes each test's tools. */
+export function useToolScreens(): void {
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
+    service = await startTestService({ ca: endpoint.ca, env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
+    await signIn();
+  });
+  afterEach(async () => {
+    const { body: tools } = await service.api.get('/api/tools?limit=200');
+    for (const { id } of tools.data) await service.api.delete(`/api/tools/${id}`);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await endpoint?.close();
+  });
+}
+
+/** Also after a restart of the service, which has another port then. */
+export const signIn = async (): Promise<Browserless> =>
+  (browser = await signedInBrowser(service.url));
+
+export const named = () => `look_up_${(count += 1)}`;
+
+/** A form for a Webhook tool, as the page of a new tool has it. */
+export const webhookForm = (more: Record<string, string> = {}): Record<string, string> => ({
+  kind: 'Webhook',
+  name: named(),
+  description: 'Finds an order by its number.',
+  parameters_as: 'fields',
+  ...row(0, { name: 'order_number', description: 'The order number', required: 'on' }),
+  endpoint: `${endpoint.url}/orders`,
+  timeout: '1',
+  ...more,
+});
+
+export const row = (number: number, { type = 'text', ...fields }: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries({ name: '', description: '', options: '', ...fields, type }).map(
+      ([part, value]) => [`p${number}_${part}`, value],
+    ),
+  );
+
+export const httpForm = (more: Record<string, string> = {}): Record<string, string> => {
+  const { endpoint: _, ...form } = webhookForm();
+  return {
+    ...form,
+    kind: 'HTTP',
+    method: 'post',
+    url: `${endpoint.url}/orders/{{args.order_number}}`,
+    query: 'limit=10',
+    headers: 'Authorization: Bearer {{secrets.API_TOKEN}}\r\nX-Call: {{call.id}}',
+    body: '{"order": "{{args.order_number}}"}',
+    response_fields: 'status',
+    s0_name: 'API_TOKEN',
+    s0_value: 'super-secret-value-1',
+    ...more,
+  };
+};
+
+export const newestTool = async () => (await service.api.get('/api/tools?limit=1')).body.data[0];
+
+/** Makes a tool by its form. @returns its record */
+export async function create(form: Record<string, string>) {
+  const page = await browser.post('/tools', form);
+  if (page.status >= 400) throw new Error(page.text);
+  return newestTool();
+}
