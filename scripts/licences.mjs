@@ -55,12 +55,18 @@ function treeOf(start) {
   return [...seen].sort();
 }
 
-/** Of `(MIT OR GPL-3.0)`, one is enough; of `MIT AND ISC`, each is needed. */
-const isPermitted = (licence) =>
+/** Of `MIT OR GPL-3.0`, one is enough; of `MIT AND ISC`, each is needed. AND binds closer. */
+const isPermittedFlat = (licence) =>
   licence
-    .replace(/[()]/g, '')
-    .split(/ OR /)
-    .some((choice) => choice.split(/ AND /).every((each) => PERMITTED.has(each.trim())));
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((each) => PERMITTED.has(each.trim())));
+
+/** What is in parentheses counts as one licence, the innermost first. */
+function isPermitted(licence) {
+  const [inner, words] = /\(([^()]*)\)/.exec(licence) ?? [];
+  if (inner === undefined) return isPermittedFlat(licence);
+  return isPermitted(licence.replace(inner, isPermittedFlat(words) ? 'MIT' : 'refused'));
+}
 
 const licenceOf = (key) => {
   if (typeof lock[key].license === 'string') return lock[key].license;
