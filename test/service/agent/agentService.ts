@@ -287,7 +287,7 @@ function talkOf(
 }
 
 /** Answers the model's requests one after the other; afterwards it says the last again. */
-export function inTurn(...replies: ModelReply[]): () => ModelReply {
+export function inOrder(...replies: ModelReply[]): () => ModelReply {
   let next = 0;
   return () => replies[Math.min(next++, replies.length - 1)]!;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { inTurn, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import { inOrder, startAgentService, type AgentService, type Talk } from './agentService.ts';
 
 describe('a model that closes and qualifies', () => {
   let agent: AgentService;
@@ -27,7 +27,7 @@ describe('a model that closes and qualifies', () => {
 
   it('closes with its verdict and summary after its last words', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls({
           name: 'close-conversation',
           arguments: { verdict: 'goal_reached', summary: 'Bought a lamp.', message: 'Goodbye!' },
@@ -51,7 +51,7 @@ describe('a model that closes and qualifies', () => {
   });
 
   it('qualifies once, forward only', async () => {
-    agent.model.answerBy(inTurn(toolCalls([qualify], 'Great!')));
+    agent.model.answerBy(inOrder(toolCalls([qualify], 'Great!')));
     const talk = await agent.talk('I want to buy a hundred');
     await talk.reply();
     expect(await eventOf(talk, 'conversation.qualified')).toMatchObject({
@@ -78,7 +78,7 @@ describe('a model that closes and qualifies', () => {
   });
 
   it('qualifies beside a tool call too', async () => {
-    agent.model.answerBy(inTurn(toolCalls([qualify, { name: 'find_stock' }]), text('Three.')));
+    agent.model.answerBy(inOrder(toolCalls([qualify, { name: 'find_stock' }]), text('Three.')));
     const talk = await agent.talk('I want to buy a hundred');
     await talk.reply();
     expect(await talk.record()).toMatchObject({ funnel_stage: 'qualified', status: 'ai_active' });
@@ -87,7 +87,7 @@ describe('a model that closes and qualifies', () => {
 
   it('qualifies beside a hand-over too', async () => {
     const handOver = { name: 'hand-over', arguments: { reason: 'customer_request' } };
-    agent.model.answerBy(inTurn(toolCalls([qualify, handOver])));
+    agent.model.answerBy(inOrder(toolCalls([qualify, handOver])));
     const talk = await agent.talk('I want to buy a hundred');
     await talk.reply();
     expect(await talk.record()).toMatchObject({
@@ -98,7 +98,7 @@ describe('a model that closes and qualifies', () => {
   });
 
   it('is asked again for a reply when it only qualified', async () => {
-    agent.model.answerBy(inTurn(toolCalls(qualify), text('Great!')));
+    agent.model.answerBy(inOrder(toolCalls(qualify), text('Great!')));
     const talk = await agent.talk('I want to buy a hundred');
     expect(await talk.reply()).toBe('Great!');
     expect(await talk.record()).toMatchObject({ funnel_stage: 'qualified' });

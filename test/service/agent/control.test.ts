@@ -7,7 +7,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import {
   answers,
   held,
-  inTurn,
+  inOrder,
   startAgentService,
   type AgentService,
   type Talk,
@@ -65,7 +65,7 @@ describe('control', () => {
     });
 
     it('a message beside it is no answer: what the customer wrote before is answered, and the next turn knows it', async () => {
-      patient.model.answerBy(inTurn(text('Hello there.'), text('Tomorrow.')));
+      patient.model.answerBy(inOrder(text('Hello there.'), text('Tomorrow.')));
       const talk = await patient.talk('hello');
       await patient.service.api.post(`${talk.path}/messages`, {
         text: 'Your parcel has shipped.',
@@ -82,7 +82,7 @@ describe('control', () => {
 
   it.each(ACTIONS)('%s while the model thinks: its answer is dropped', async (action) => {
     const late = held(text('Too late.'));
-    agent.model.answerBy(inTurn(late.reply));
+    agent.model.answerBy(inOrder(late.reply));
     const talk = await agent.talk('hello');
     await late.asked;
     await talk.act(action);
@@ -96,7 +96,7 @@ describe('control', () => {
     async (action) => {
       const slow = held(answers({ stock: 3 }));
       agent.tools.on('find_stock', slow.reply);
-      agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Too late.')));
+      agent.model.answerBy(inOrder(toolCalls({ name: 'find_stock' }), text('Too late.')));
       const talk = await agent.talk('how many?');
       await slow.asked;
       await talk.act(action);
@@ -170,7 +170,7 @@ describe('control', () => {
 
     it('while the model thinks: its answer is sent, control stays, no handed_over', async () => {
       const late = held(text('Three are left.'));
-      agent.model.answerBy(inTurn(late.reply));
+      agent.model.answerBy(inOrder(late.reply));
       const talk = await agent.talk('how many?');
       await late.asked;
       const { status, body } = await parcel(talk);
@@ -191,7 +191,7 @@ describe('control', () => {
     it('while a tool call runs: the agent tells its result, and sees the customer as the last to write', async () => {
       const slow = held(answers({ stock: 3 }));
       agent.tools.on('find_stock', slow.reply);
-      agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Three are left.')));
+      agent.model.answerBy(inOrder(toolCalls({ name: 'find_stock' }), text('Three are left.')));
       const talk = await agent.talk('how many?');
       await slow.asked;
       await parcel(talk);
@@ -201,7 +201,7 @@ describe('control', () => {
     });
 
     it('keeps control with a person too, and after the hand-back the agent answers the customer', async () => {
-      agent.model.answerBy(inTurn(text('First.'), text('Back again.')));
+      agent.model.answerBy(inOrder(text('First.'), text('Back again.')));
       const talk = await agent.talk('hello');
       await talk.reply();
       await talk.act('takeover');
@@ -213,7 +213,7 @@ describe('control', () => {
   });
 
   it("answers the customer's last message when it is handed back", async () => {
-    agent.model.answerBy(inTurn(text('First.'), text('Back again.')));
+    agent.model.answerBy(inOrder(text('First.'), text('Back again.')));
     const talk = await agent.talk('hello');
     await talk.reply();
     await talk.act('messages');
@@ -241,7 +241,7 @@ describe('control', () => {
 
   it('a hand-back of what the agent has already changes nothing and asks for no second answer', async () => {
     const slow = held(text('Once.'));
-    agent.model.answerBy(inTurn(slow.reply));
+    agent.model.answerBy(inOrder(slow.reply));
     const talk = await agent.talk('hello');
     await slow.asked;
     await talk.act('handback');
@@ -252,7 +252,7 @@ describe('control', () => {
 
   it('take-over and hand-back while the model thinks: the answer is worked out anew, once', async () => {
     const stale = held(text('Stale.'));
-    agent.model.answerBy(inTurn(stale.reply, text('Fresh.')));
+    agent.model.answerBy(inOrder(stale.reply, text('Fresh.')));
     const talk = await agent.talk('hello');
     await stale.asked;
     await talk.act('takeover');
@@ -270,7 +270,7 @@ describe('control', () => {
     agent.tools.on('busy', answers({ ok: true }));
     // One call fails, one succeeds: while the model is asked for words, a person writes.
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'find_stock' }, { name: 'busy' }]),
         thinking.reply,
         text('Here I am again.'),
@@ -342,7 +342,7 @@ describe('control', () => {
 
   it('hands over with the reason and the words that the model gives', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls({
           name: 'hand-over',
           arguments: { reason: 'missing_knowledge', message: 'A colleague knows more.' },
@@ -359,7 +359,7 @@ describe('control', () => {
 
   it('hands over with its own words when the model gives none', async () => {
     agent.model.answerBy(
-      inTurn(toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge' } })),
+      inOrder(toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge' } })),
     );
     const talk = await agent.talk('¿cuál es la garantía de la lámpara?');
     expect(await talk.reply()).toBe(

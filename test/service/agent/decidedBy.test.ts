@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { httpError } from '../../helpers/modelServer.ts';
-import { inTurn, KEYWORD_ONLY, startAgentService, type AgentService } from './agentService.ts';
+import { inOrder, KEYWORD_ONLY, startAgentService, type AgentService } from './agentService.ts';
 
 let agent: AgentService;
 afterEach(() => agent?.close());
@@ -29,7 +29,7 @@ it('names the language model; when it fails, the thread says why the conversatio
   expect(await decisions(talk)).toEqual([null, 'language_model']);
   expect(await thread(talk.id)).toContain('From the language model');
 
-  agent.model.answerBy(inTurn(httpError(401, 'bad key')));
+  agent.model.answerBy(inOrder(httpError(401, 'bad key')));
   await talk.write('And now?');
   await talk.reply(2);
   expect(await decisions(talk)).toEqual([null, 'language_model', null, null]);

@@ -5,7 +5,7 @@ import { text, toolCalls } from '../../helpers/modelServer.ts';
 import {
   answers,
   held,
-  inTurn,
+  inOrder,
   resultsIn,
   startAgentService,
   type AgentService,
@@ -36,7 +36,7 @@ describe('calls of a conversation that was handed over', () => {
   it('a customer who asks for a person does not wait for a running call, and hears of it afterwards', async () => {
     const slow = held(answers({ message: 'Subscription S-77 is cancelled.' }));
     agent.tools.on('cancel', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'cancel' }), text('unused')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'cancel' }), text('unused')));
     const talk = await agent.talk('Cancel my subscription S-77');
     await slow.asked;
     await talk.write('I want to talk to a person');
@@ -57,7 +57,7 @@ describe('calls of a conversation that was handed over', () => {
   ])('keeps the promise to write when it is decided: %s', async (decision, told) => {
     agent.tools.on('refund', answers({ message: 'The refund is on its way.' }));
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls({ name: 'refund' }),
         toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge' } }),
       ),
@@ -77,7 +77,7 @@ describe('calls of a conversation that was handed over', () => {
   it('says nothing once a person has taken over', async () => {
     const slow = held(answers({ message: 'Cancelled.' }));
     agent.tools.on('cancel', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'cancel' })));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'cancel' })));
     const talk = await agent.talk('Cancel it');
     await slow.asked;
     await talk.write('I want to talk to a person');
@@ -116,7 +116,7 @@ describe('calls of a conversation that was handed over', () => {
 
   it('tells the model that it is not known whether a call was done that got no answer', async () => {
     agent.tools.on('cancel', (res) => void res.destroy());
-    agent.model.answerBy(inTurn(toolCalls({ name: 'cancel' }), text('Sorry.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'cancel' }), text('Sorry.')));
     const talk = await agent.talk('Cancel it');
     await talk.reply();
     await talk.write('and now?');

@@ -4,7 +4,7 @@ import { badRequest, text, toolCalls } from '../../helpers/modelServer.ts';
 import {
   answers,
   held,
-  inTurn,
+  inOrder,
   startAgentService,
   type AgentService,
   type Talk,
@@ -42,13 +42,13 @@ describe('what the agent says about its tool calls', () => {
   afterAll(() => agent?.close());
 
   const failedBooking = async (words = 'please book a table for us') => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'book' }), text(CLAIM)));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'book' }), text(CLAIM)));
     const talk = await agent.talk(words);
     await talk.reply();
     return talk;
   };
   const waiting = async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'refund' }), text('The refund has been made.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), text('The refund has been made.')));
     const talk = await agent.talk('please refund me');
     expect(await talk.reply()).toBe(WAITING);
     const call = await talk.call(({ status }) => status === 'pending_approval');
@@ -72,7 +72,7 @@ describe('what the agent says about its tool calls', () => {
 
   it('says what succeeded and what failed, whatever the model claims, and closes nothing', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
         toolCalls({
           name: 'close-conversation',
@@ -87,7 +87,7 @@ describe('what the agent says about its tool calls', () => {
 
   it('says the sentence whole beside the longest reply, and only once beside one that has it', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
         text('This is a sentence. '.repeat(500)),
       ),
@@ -97,7 +97,7 @@ describe('what the agent says about its tool calls', () => {
     expect(long.endsWith(`sentence.\n\n${FAILED.en}`)).toBe(true);
     expect(long.length).toBeLessThanOrEqual(4096);
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
         text(`${FAILED.en}\n\nThere are three.`),
       ),
@@ -108,7 +108,7 @@ describe('what the agent says about its tool calls', () => {
 
   it('hands over, with the sentence, when the model calls tools instead of speaking', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
         toolCalls({ name: 'book', arguments: { again: 1 } }),
       ),
@@ -126,7 +126,7 @@ describe('what the agent says about its tool calls', () => {
       answers({ message: `${String(call.arguments.n)}${' many'.repeat(300)}` })(res, call),
     );
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls(n.map((at) => ({ name: 'find_stock', arguments: { n: at } }))),
         badRequest('no'),
       ),
@@ -141,7 +141,7 @@ describe('what the agent says about its tool calls', () => {
   it('says what failed also to a customer who asks for a person while another call runs', async () => {
     const slow = held(answers({ stock: 3 }));
     agent.tools.on('find_stock', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }])));
+    agent.model.answerBy(inOrder(toolCalls([{ name: 'book' }, { name: 'find_stock' }])));
     const talk = await agent.talk('please book a table for us');
     await slow.asked;
     await talk.call(({ tool, status }) => tool === 'book' && status === 'failed');
@@ -265,14 +265,14 @@ describe('what the agent says about its tool calls', () => {
     await talk.call(({ status }) => status === 'succeeded');
     await quiet();
     expect(await talk.replies()).toHaveLength(1);
-    agent.model.answerBy(inTurn(text('Your refund is on its way.')));
+    agent.model.answerBy(inOrder(text('Your refund is on its way.')));
     await talk.act('handback');
     expect(await talk.reply(2)).toBe('Your refund is on its way.');
   });
 
   it('answers what is written while an approval waits, and does not ask for the same one again', async () => {
     const { talk } = await waiting();
-    agent.model.answerBy(inTurn(toolCalls({ name: 'refund' }), text('It is with a colleague.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), text('It is with a colleague.')));
     await talk.write('is it done?');
     expect(await talk.reply(2)).toBe('It is with a colleague.');
     expect(
@@ -284,7 +284,7 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('puts the offer last when another call waits, so that a yes is understood', async () => {
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'refund' }])));
+    agent.model.answerBy(inOrder(toolCalls([{ name: 'book' }, { name: 'refund' }])));
     const talk: Talk = await agent.talk('refund that, and book the other');
     expect(await talk.reply()).toBe(`${WAITING}\n\n${FAILED.en}`);
     await talk.write('yes');
@@ -298,7 +298,11 @@ describe('what the agent says about its tool calls', () => {
   it('tells an approval that is decided while the model finds words for what was beside it, and tells it once', async () => {
     const [overtaken, fresh] = [held(text('There are three.')), held(text('Three, and refunded.'))];
     agent.model.answerBy(
-      inTurn(toolCalls([{ name: 'find_stock' }, { name: 'refund' }]), overtaken.reply, fresh.reply),
+      inOrder(
+        toolCalls([{ name: 'find_stock' }, { name: 'refund' }]),
+        overtaken.reply,
+        fresh.reply,
+      ),
     );
     const talk = await agent.talk('how many are there, and refund me');
     await overtaken.asked;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { badRequest, hang, httpError, temporaryError, text } from '../../helpers/modelServer.ts';
-import { inTurn, startAgentService, type AgentService } from './agentService.ts';
+import { inOrder, startAgentService, type AgentService } from './agentService.ts';
 
 const SORRY = {
   en: 'Sorry, something went wrong on our side. A person will follow up and write to you here.',
@@ -38,7 +38,7 @@ describe('a model that fails', () => {
   );
 
   it('recovers from temporary errors', async () => {
-    agent.model.answerBy(inTurn(temporaryError(503), temporaryError(429), text('Here I am.')));
+    agent.model.answerBy(inOrder(temporaryError(503), temporaryError(429), text('Here I am.')));
     expect(await (await agent.talk('hello')).reply()).toBe('Here I am.');
   });
 

@@ -7,7 +7,7 @@ import { text, toolCalls, type ModelRequest } from '../../helpers/modelServer.ts
 import { waitFor } from '../../helpers/waitFor.ts';
 import { allDelivered, setUpManual, subscribeToPayments } from '../payments/support.ts';
 import {
-  inTurn,
+  inOrder,
   resultsIn,
   startAgentService,
   type AgentService,
@@ -135,7 +135,7 @@ describe('the agent and payment links', () => {
   it('another message of the customer does not cancel the approval, and the same link is not asked for twice', async () => {
     const { talk, call } = await waiting();
     agent.model.answerBy(
-      inTurn(wants({ ...DEMO, currency: 'usd' }), text('A colleague is looking at it.')),
+      inOrder(wants({ ...DEMO, currency: 'usd' }), text('A colleague is looking at it.')),
     );
     await talk.write('How long will it take?');
     expect(await talk.reply(2)).toBe('A colleague is looking at it.');
@@ -151,7 +151,7 @@ describe('the agent and payment links', () => {
     await talk.reply(2);
     const [link] = await linksOf(talk);
     agent.model.answerBy(
-      inTurn(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')),
+      inOrder(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')),
     );
     await talk.write('I lost the link.');
     expect(await talk.reply(3)).toBe(
@@ -165,7 +165,7 @@ describe('the agent and payment links', () => {
     });
 
     await agent.service.api.post(`/api/payment-links/${link.id}/cancel`, {});
-    agent.model.answerBy(inTurn(wants()));
+    agent.model.answerBy(inOrder(wants()));
     await talk.write('And again?');
     expect(await talk.reply(4)).toBe(SENTENCES.waitingForApproval.en);
   });
@@ -223,7 +223,7 @@ describe('the agent and payment links', () => {
 
   it('off: a model that calls it all the same is told that there is no such tool, and nothing is made', async () => {
     await policy('off');
-    agent.model.answerBy(inTurn(wants(), text('I cannot do that.')));
+    agent.model.answerBy(inOrder(wants(), text('I cannot do that.')));
     const talk = await agent.talk('I take the demo.');
     expect(await talk.reply()).toContain('I cannot do that.');
     expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([
@@ -255,7 +255,7 @@ describe('the agent and payment links', () => {
   ])(
     '%s is refused before a person is asked, and the model corrects it',
     async (_what, args, problem) => {
-      agent.model.answerBy(inTurn(wants(args), wants()));
+      agent.model.answerBy(inOrder(wants(args), wants()));
       const talk = await agent.talk('I take the demo.');
       expect(await talk.reply()).toBe(SENTENCES.waitingForApproval.en);
       expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([
@@ -386,7 +386,7 @@ describe('the agent and payment links', () => {
     });
     try {
       agent.model.answerBy(
-        inTurn(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')),
+        inOrder(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')),
       );
       const talk = await agent.talk('I pay in dinars.');
       await talk.reply();
@@ -410,7 +410,7 @@ describe('the agent and payment links', () => {
     await talk.reply();
     expect(await linksOf(talk)).toHaveLength(1);
     await agent.tool('create_payment_link');
-    agent.model.answerBy(inTurn(wants({}, 'create_payment_link'), text('Done by the team.')));
+    agent.model.answerBy(inOrder(wants({}, 'create_payment_link'), text('Done by the team.')));
     const other = await agent.talk('I take the demo.');
     expect(await other.reply()).toBe('Done by the team.');
     expect(agent.tools.calls).toMatchObject([{ tool: 'create_payment_link' }]);

@@ -9,7 +9,7 @@ import { hang, startModelServer, text, type ModelServer } from '../../helpers/mo
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { held, inTurn, startAgentService } from './agentService.ts';
+import { held, inOrder, startAgentService } from './agentService.ts';
 
 describe('two machines that talk with each other', () => {
   it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
@@ -46,7 +46,7 @@ describe('the service stops while the model thinks', () => {
   it('at once, and takes the turn up again after the start', async () => {
     const agent = await startAgentService();
     try {
-      agent.model.answerBy(inTurn(hang(), text('After the restart.')));
+      agent.model.answerBy(inOrder(hang(), text('After the restart.')));
       const talk = await agent.talk('hello');
       await waitFor('the model to be asked', () => agent.asked().length === 1);
       const before = performance.now();
@@ -100,7 +100,7 @@ describe('a process with a language model', () => {
     'that cannot write for a moment keeps the reply until there is room again, and asks the model once; and begins a turn then that it could not begin',
     async () => {
       const answer = held(text('Kept.'));
-      model.answerBy(inTurn(answer.reply, text('Late, but here.')));
+      model.answerBy(inOrder(answer.reply, text('Late, but here.')));
       const customer = await chatCustomer(service.url);
       const { conversation_id } = await customer.write('hello');
       await answer.asked;
@@ -125,7 +125,7 @@ describe('a process with a language model', () => {
 
   it('that dies while the model thinks sends exactly one reply after the restart', async () => {
     const before = held(text('Before the crash.'));
-    model.answerBy(inTurn(before.reply, text('After the crash.')));
+    model.answerBy(inOrder(before.reply, text('After the crash.')));
     const customer = await chatCustomer(service.url);
     await customer.write('hello');
     await before.asked;

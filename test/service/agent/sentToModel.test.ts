@@ -3,7 +3,7 @@ import { choice, text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   answers,
-  inTurn,
+  inOrder,
   resultsIn,
   startAgentService,
   type AgentService,
@@ -31,7 +31,7 @@ describe('what the service sends to a model', () => {
     };
     agent.tools.on('find_contact', answers(contact));
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls({
           name: 'find_contact',
           arguments: { phone: 5491155550134, email: EMAIL, note: 'a\n+5491155550134' },
@@ -96,7 +96,7 @@ describe('what the service sends to a model', () => {
       async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live',
     );
     agent.tools.on('with_secret', answers({ echo: `Bearer ${SECRET}` }));
-    agent.model.answerBy(inTurn(toolCalls({ name: 'with_secret' }), text('Looked.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'with_secret' }), text('Looked.')));
     const talk = await agent.talk('look');
     await talk.reply();
     expect(resultsIn(agent.asked()[1]!)).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('what the service sends to a model', () => {
   it('contains at most 8 KiB of a result, while the record keeps all of it', async () => {
     const big = 'é🎉'.repeat(20_000);
     agent.tools.on('find_contact', answers({ big }));
-    agent.model.answerBy(inTurn(toolCalls({ name: 'find_contact' }), text('A lot.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'find_contact' }), text('A lot.')));
     const talk = await agent.talk('all of it');
     await talk.reply();
     const [{ status, result }] = resultsIn(agent.asked()[1]!);
@@ -124,7 +124,7 @@ describe('what the service sends to a model', () => {
   });
 
   it('drops half a surrogate pair from the reply of the model', async () => {
-    agent.model.answerBy(inTurn(choice({ message: { content: 'a\ud800b' } })));
+    agent.model.answerBy(inOrder(choice({ message: { content: 'a\ud800b' } })));
     expect(await (await agent.talk('hello')).reply()).toBe('ab');
   });
 });

@@ -7,7 +7,7 @@ import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   held,
-  inTurn,
+  inOrder,
   KEYWORD_ONLY,
   startAgentService,
   type AgentService,
@@ -145,7 +145,7 @@ describe("the agent's settings", () => {
   it('keep a whole greeting before the longest reply', async () => {
     const greeting = 'g'.repeat(1000);
     await patch({ greeting });
-    agent.model.answerBy(inTurn(text('This is a sentence. '.repeat(500))));
+    agent.model.answerBy(inOrder(text('This is a sentence. '.repeat(500))));
     const reply = await (await agent.talk('hi')).reply();
     expect(reply.startsWith(`${greeting}\n\nThis is`)).toBe(true);
     expect(reply).toMatch(/sentence\.$/);
@@ -166,7 +166,7 @@ describe("the agent's settings", () => {
   it('switch the agent off in the middle of a reply, which is dropped: the customer waits for the team; once on again, it answers only what is written after that', async () => {
     const late = held(text('Too late.'));
     agent.reset();
-    agent.model.answerBy(inTurn(late.reply, text('On again.')));
+    agent.model.answerBy(inOrder(late.reply, text('On again.')));
     const talk = await agent.talk('one');
     await late.asked;
     await patch({ enabled: false });
@@ -189,7 +189,7 @@ describe("the agent's settings", () => {
     agent.reset();
     const slow = held((res) => void res.writeHead(400).end('{}'));
     agent.tools.on('slow_tool', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'slow_tool' }), text('On again.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'slow_tool' }), text('On again.')));
     const talk = await agent.talk('do it');
     await slow.asked;
     await patch({ enabled: false });

@@ -6,7 +6,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import {
   answers,
   held,
-  inTurn,
+  inOrder,
   resultsIn,
   startAgentService,
   type AgentService,
@@ -39,7 +39,7 @@ describe('a turn of the agent', () => {
   });
 
   it('answers with what the model says, and emits message.sent as the agent', async () => {
-    agent.model.answerBy(inTurn(text('It is open until eight.')));
+    agent.model.answerBy(inOrder(text('It is open until eight.')));
     const talk = await agent.talk('When are you open?', { name: 'Ana' });
     expect(await talk.reply()).toBe('It is open until eight.');
     const sent = await waitFor('message.sent', () =>
@@ -66,7 +66,7 @@ describe('a turn of the agent', () => {
 
   it('calls a tool and replies with its result', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
         text('It has shipped.'),
       ),
@@ -107,7 +107,7 @@ describe('a turn of the agent', () => {
 
   it('makes parallel calls in one step, waits for all, and gives each result under its own call', async () => {
     agent.model.answerBy(
-      inTurn(
+      inOrder(
         toolCalls([{ name: 'find_order', arguments: { number: 'A-1' } }, { name: 'find_stock' }]),
         text('Both.'),
       ),
@@ -144,7 +144,7 @@ describe('a turn of the agent', () => {
     'tells the model of %s, sends nothing, and lets it correct itself',
     async (_what, malformed) => {
       agent.model.answerBy(
-        inTurn(
+        inOrder(
           toolCalls({ name: 'find_order', arguments: malformed }),
           toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
           text('Found.'),
@@ -167,7 +167,7 @@ describe('a turn of the agent', () => {
   it('tells the model that there is no such tool', async () => {
     // Its name is cut to 64, here in the middle of a character, which PostgreSQL would refuse.
     const name = `${'launch_'.repeat(9)}🚀`;
-    agent.model.answerBy(inTurn(toolCalls({ name }), text('That I cannot do.')));
+    agent.model.answerBy(inOrder(toolCalls({ name }), text('That I cannot do.')));
     const talk = await agent.talk('Launch it');
     expect(await talk.reply()).toBe(`That I cannot do.\n\n${FAILED}`);
     expect(resultsIn(agent.asked()[1]!)).toEqual([
@@ -179,7 +179,7 @@ describe('a turn of the agent', () => {
 
   it('does not make the same call twice in a turn, and makes it again in the next', async () => {
     const again = toolCalls({ name: 'find_order', arguments: { number: 'A-1' } });
-    agent.model.answerBy(inTurn(again, again, text('Shipped.'), again, text('Still shipped.')));
+    agent.model.answerBy(inOrder(again, again, text('Shipped.'), again, text('Still shipped.')));
     agent.tools.on('find_order', answers({ state: 'shipped' }));
     const talk = await agent.talk('Where is A-1?');
     await talk.reply();
@@ -195,7 +195,7 @@ describe('a turn of the agent', () => {
 
   it('makes one of two equal calls in one step', async () => {
     const call = { name: 'find_order', arguments: { number: 'A-1' } };
-    agent.model.answerBy(inTurn(toolCalls([call, call]), text('Shipped.')));
+    agent.model.answerBy(inOrder(toolCalls([call, call]), text('Shipped.')));
     const talk = await agent.talk('Where is A-1?');
     await talk.reply();
     expect(agent.tools.calls).toHaveLength(1);
@@ -223,7 +223,7 @@ describe('a turn of the agent', () => {
       name: 'find_order',
       arguments: { number: String(number) },
     }));
-    agent.model.answerBy(inTurn(toolCalls(twelve), text('Enough.')));
+    agent.model.answerBy(inOrder(toolCalls(twelve), text('Enough.')));
     const talk = await agent.talk('Find all orders');
     expect(await talk.reply()).toBe(`Enough.\n\n${FAILED}`); // four of them were not made
     expect(agent.tools.calls).toHaveLength(8);
@@ -250,7 +250,7 @@ describe('a turn of the agent', () => {
   });
 
   it('cuts a reply that is longer than a message may be', async () => {
-    agent.model.answerBy(inTurn(text('This is a sentence. '.repeat(500))));
+    agent.model.answerBy(inOrder(text('This is a sentence. '.repeat(500))));
     const talk = await agent.talk('Tell me all');
     expect(await talk.reply()).toMatch(/^(This is a sentence\. ?)+$/);
     expect((await talk.reply()).length).toBeGreaterThan(4000);
@@ -288,7 +288,7 @@ describe('when customers write several messages', () => {
 
   it('drops a reply when another message comes before it, and answers both messages with one', async () => {
     const stale = held(text('To the first.'));
-    agent.model.answerBy(inTurn(stale.reply, text('To both.')));
+    agent.model.answerBy(inOrder(stale.reply, text('To both.')));
     const talk = await agent.talk('first');
     passQuietTime();
     await stale.asked;
@@ -303,7 +303,7 @@ describe('when customers write several messages', () => {
 
   it('drops a stale reply that comes after the fresh one', async () => {
     const stale = held(text('To the first.'));
-    agent.model.answerBy(inTurn(stale.reply, text('To both.')));
+    agent.model.answerBy(inOrder(stale.reply, text('To both.')));
     const talk = await agent.talk('first');
     passQuietTime();
     await stale.asked;
@@ -318,7 +318,7 @@ describe('when customers write several messages', () => {
   it('answers with one reply what was written while a tool call ran', async () => {
     const slow = held(answers({ stock: 3 }));
     agent.tools.on('find_stock', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Three, and yes.')));
+    agent.model.answerBy(inOrder(toolCalls({ name: 'find_stock' }), text('Three, and yes.')));
     const talk = await agent.talk('how many?');
     passQuietTime();
     await slow.asked;
