@@ -15,7 +15,8 @@ describe('a model that fails', () => {
   afterAll(() => agent?.close());
 
   it.each([
-    ['never answers', hang(), /did not answer within 5 s/],
+    // On a busy machine the agent may give up a moment before the model's client does.
+    ['never answers', hang(), /did not answer (?:within 5 s|in time)/],
     [
       'refuses the request',
       badRequest('no such parameter'),
