@@ -251,7 +251,7 @@ describe('a call of a tool', () => {
 
   it('succeeds when the attempt after a time-out is answered', async () => {
     const seen = await Promise.all(
-      WAYS.map(([kind, way]) => call(kind, way, [hang, 200], { timeout: 1 })),
+      WAYS.map(([kind, way]) => call(kind, way, [hang, 200], { timeout: 2 })),
     );
     for (const { record, requests } of seen)
       expect([record.status, record.attempts, requests]).toEqual(['succeeded', 2, 2]);
