@@ -17,18 +17,18 @@ import { recordOutcome } from './turn/recordOutcome.ts';
 
 interface AgentLoopOptions extends Work {
   readonly model: AgentModel;
-  /** The model fails if it takes longer. */
+  /** How long the model may take for a step before it has failed. */
   readonly timeoutMs: number;
 }
 
-/** Turns of one workspace that are decided at the same time. */
+/** The most turns of one workspace that are decided at the same time. */
 const MAX_PER_WORKSPACE = 32;
-/** A model keeps to its time-out by itself. One that does not is aborted this much later. */
+/** A model keeps to its time-out by itself. If it does not, it is aborted this much later. */
 const GRACE_MS = 1000;
 
 /**
- * Runs the agent. For each conversation that wakes it, it decides one step and records it. A step
- * either makes tool calls, which wake the agent again when they end, or ends the turn. All state is in
+ * Runs the agent: decides and records one step for each conversation that wakes it. A step either
+ * makes tool calls, which wake the agent again when they end, or ends the turn. All state is in
  * the store. After a crash, an unfinished step is dropped and decided again.
  */
 export const startAgent = (options: AgentLoopOptions): Worker =>

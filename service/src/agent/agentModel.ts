@@ -5,7 +5,7 @@ import type { JsonObject } from '../platform/json.ts';
 
 /**
  * Decides what the agent does: the built-in keyword agent, a language model, or a workflow. A model
- * sees a `Turn` and nothing else, which holds no secrets and no contact details in the clear.
+ * sees only a `Turn`, which holds no secrets and no contact details in the clear.
  */
 export interface AgentModel<Decision = Step | Deferred> {
   /** Shown on its messages as what decided them. */
@@ -46,7 +46,7 @@ export interface WantedCall {
 
 export type HistoryItem =
   | { readonly type: 'customer'; readonly text: string }
-  /** What the agent itself, a team member or an automation wrote to the customer. */
+  /** What the agent wrote to the customer, or (`team`) a team member or an automation. */
   | {
       readonly type: 'reply';
       readonly from: 'agent' | 'team';

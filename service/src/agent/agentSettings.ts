@@ -25,7 +25,7 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   pt: 'Portuguese',
 };
 
-/** The settings of a workspace's agent. They have the workspace's id. */
+/** The settings of a workspace's agent. Their id is the workspace's. */
 export interface AgentSettings extends Document {
   readonly workspaceId: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface AgentSettings extends Document {
   /** Off until someone switches it on. Null in data of version 0.1.0 means off. */
   readonly enabled: boolean | null;
   /**
-   * A workflow decides for the agent (`AgentWebhook`), whether one is published or not. Absent means
+   * A workflow decides for the agent (`AgentWebhook`), even while none is published. Absent means
    * no: the built-in agent or the configured language model decides.
    */
   readonly usesWebhook?: boolean;
@@ -75,13 +75,13 @@ export const usesWebhook = (settings: Pick<AgentSettings, 'usesWebhook'>): boole
 
 export const isEnabled = ({ enabled }: Pick<AgentSettings, 'enabled'>): boolean => enabled === true;
 
-/** Counts the agent's turns in a conversation. It has the conversation's id. */
+/** How far the agent's turns in a conversation have come. Its id is the conversation's. */
 export interface AgentTurn extends Document {
-  /** The number of the newest turn. The outcome of an earlier one is out of date. */
+  /** The number of the newest turn. The outcome of an earlier turn is out of date. */
   readonly number: number;
   /**
-   * The last message that a workflow's turn has dealt with, even if it replied nothing: up to here
-   * nothing waits for an answer. Absent: none.
+   * The number of the last message that a workflow's turn has dealt with, with or without a reply.
+   * No message up to it waits for an answer. Absent: no message was dealt with yet.
    */
   readonly answeredThrough?: number;
 }

@@ -115,7 +115,7 @@ export const updateAgent = operation('PATCH /agent', {
         .optional()
         .meta({
           description:
-            'Phrases with which customers ask for a person, beside the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
+            'Phrases with which customers ask for a person, besides the built-in ones in English, Spanish and Portuguese. The agent hands over a conversation when a message contains one.',
           example: ['hablar con ventas'],
         }),
       use_webhook: booleanSchema

@@ -1,13 +1,15 @@
 /**
- * Cuts a text to at most `max` characters (code points): at the end of a sentence in the second half,
- * else at the end of a word, with an ellipsis.
+ * Cuts a text to at most `max` characters (code points), with `endAtBoundary`.
  */
 export function cutText(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : endAtBoundary(characters.slice(0, max).join(''));
 }
 
-/** Cuts a text that breaks off at its last sentence, else at its last word. It never gets longer. */
+/**
+ * Shortens a text that breaks off, so that it ends with its last whole sentence, or else with its
+ * last whole word and an ellipsis. At least half of the text stays, and it never gets longer.
+ */
 export function endAtBoundary(text: string): string {
   const half = text.length / 2;
   const sentence = lastMatchEnd(text, /[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/g);

@@ -38,9 +38,9 @@ export interface TriedCall {
 }
 
 /**
- * Lets the agent decide its step after a made-up first message. It knows the live tools and calls
+ * Lets the agent decide its step after a made-up first message. It knows the live tools but calls
  * none of them: only the model is called, and nothing is stored.
- * @param options.signal aborts the try
+ * @param options.signal aborts the call to the model
  * @returns `hand_over`, with the reason in `note`, when the model fails
  * @throws the signal's reason
  */

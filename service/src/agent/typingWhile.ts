@@ -2,12 +2,11 @@ import { beginTyping, type ConversationView, endTyping } from '../conversations/
 import type { Deps } from '../platform/deps.ts';
 import type { Retry } from '../platform/jobs/outageRetry.ts';
 
-/** What takes less is not shown to the customer. */
+/** Typing is not shown for a decision that takes less than this. */
 const MOMENT_MS = 1000;
 
 /**
- * Decides with the customer seeing that somebody is typing, once it takes longer than a moment.
- * @param view whose customer it is
+ * Runs `decide`. If that takes longer than a moment, the customer sees that somebody is typing.
  * @param maxMs how long `decide` may take
  */
 export async function typingWhile<Result>(
@@ -23,7 +22,7 @@ export async function typingWhile<Result>(
       return beginTyping(tx, deps, { conversation, contact }, new Date(now.getTime() + maxMs), now);
     });
   const timer = setTimeout(() => {
-    // Nothing depends on what the customer sees while it runs.
+    // The decision does not depend on it, so an error is ignored.
     shown = show().catch(() => {});
   }, MOMENT_MS);
   try {

@@ -6,8 +6,9 @@ import { argumentsOf, listAt } from './schema.ts';
 
 /**
  * Chooses the tool that a message means, by full-text search over the tools' names, descriptions,
- * arguments and example phrases. A tool has to match at least half of a clause's words, and clearly
- * more than the second best. If several fit about equally well, a single read-only one wins.
+ * arguments and example phrases. A tool has to match at least half of a clause's words, and to
+ * score clearly higher than the second best. If several fit about equally well, a single read-only
+ * one wins.
  */
 
 const MIN_COVERAGE = 0.5;

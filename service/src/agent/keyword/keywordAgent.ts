@@ -55,7 +55,7 @@ export function createKeywordAgent(
     decidedBy: 'keyword',
     next: (turn, signal) =>
       share.run(
-        OF_AGENTS,
+        SHARED_QUEUE,
         () => {
           const work = new PatternWork(MAX_WORK_PER_STEP);
           const step = new Deciding(turn, now(), work).next();
@@ -68,7 +68,7 @@ export function createKeywordAgent(
 }
 
 /** All workspaces share one queue for the event loop, since a step takes only a moment. */
-const OF_AGENTS = 'agents';
+const SHARED_QUEUE = 'agents';
 
 /** The work of reading values in one step. It takes about a tenth of a second at most. */
 const MAX_WORK_PER_STEP = 8_000_000;
@@ -88,7 +88,7 @@ interface Plan {
   readonly action: string | null;
   /** What to ask the customer for first. */
   readonly missing: Label | null;
-  /** Reading stopped early, or the customer cannot be asked for the missing value. */
+  /** Reading stopped early, or the customer cannot be asked for the missing value: hand over. */
   readonly isHopeless: boolean;
 }
 
@@ -257,7 +257,8 @@ class Deciding {
   #answerToConfirmation(action: string): Step | null {
     const { newest, sources } = this.#request;
     if (isYes(newest)) {
-      const plans = this.#plansAskedAbout(action, sources.slice(1));
+      const withoutYes = sources.slice(1);
+      const plans = this.#plansAskedAbout(action, withoutYes);
       const confirmed = plans.find((plan) => plan.action === action && plan.missing === null);
       if (confirmed !== undefined) return this.#turn.mayCallTools ? call(confirmed) : HAND_OVER;
       return plans[0] ? this.#carryOut(plans[0]) : HAND_OVER;
@@ -328,7 +329,7 @@ class Deciding {
     return this.#say('confirmCall', { action: plan.action });
   }
 
-  /** @param questions those of the same request */
+  /** @param questions those asked so far for the same request */
   #ask(label: Label, questions = this.#request.questions): Step {
     const asked = questions.filter(({ type, what }) => type === 'argument' && isLabel(label, what));
     if (asked.length >= MAX_QUESTIONS_FOR_ARGUMENT) return HAND_OVER;

@@ -166,6 +166,7 @@ const IN_PORTUGUESE =
 /** "In the", and not "no quiero", "no preciso". */
 const NO_BEFORE_PLACE =
   /\bno (?!(?:quiero|quero|queria|quisiera|preciso|prefiro|gostaria|necesito|puedo)\b|$)/g;
+/** With these words, a negation means something else: "I do not understand, so I want …". */
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
 
 function asksForPerson(text: string): boolean {

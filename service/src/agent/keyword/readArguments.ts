@@ -9,9 +9,9 @@ import { argumentsOf, isAskedFor, type Argument } from './schema.ts';
 /** A text of the customer. */
 export interface Source {
   readonly text: string;
-  /** The label of what our question before it asked for. Null: it answers no question. */
+  /** If the text answers a question of ours for an argument, the argument's label; else null. */
   readonly asked: string | null;
-  /** Whether it answers our question to confirm. Its values then replace earlier ones. */
+  /** Whether the text answers our question to confirm. Its values then replace earlier ones. */
   readonly isCorrection: boolean;
 }
 
@@ -34,8 +34,8 @@ const NO_ANSWER =
 
 /** The customer's texts, ready to be searched. */
 interface Texts {
-  readonly each: readonly (Omit<Source, 'text'> & { readonly text: SourceText })[];
-  /** All in one, since a date and its time may be in two texts. */
+  readonly separate: readonly (Omit<Source, 'text'> & { readonly text: SourceText })[];
+  /** All in one text, since a date and its time may be in two texts. */
   readonly together: SourceText;
 }
 
@@ -84,31 +84,31 @@ export function readArguments(
 function textsOf(sources: readonly Source[], language: Language, now: Date): Texts {
   const whole = { taken: new Set<number>(), now };
   let start = 0;
-  const each = sources.map((source) => {
+  const separate = sources.map((source) => {
     const text = new SourceText(source.text, language, whole, start);
     start += text.text.length + 1;
     return { ...source, text };
   });
   const joined = sources.map(({ text }) => text).join('\n');
-  return { each, together: new SourceText(joined, language, whole, 0) };
+  return { separate, together: new SourceText(joined, language, whole, 0) };
 }
 
 /** The answers to the argument's question, then each text, then all texts together. */
 function candidatesFor(
   argument: Argument,
-  { each, together }: Texts,
+  { separate, together }: Texts,
   onlyNamed: boolean,
 ): readonly Candidate[] {
-  const answers = each.filter(({ asked }) => asked !== null && isAskedFor(argument, asked));
+  const answers = separate.filter(({ asked }) => asked !== null && isAskedFor(argument, asked));
   if (isFreeText(argument)) {
-    const source = answers[0] ?? each.at(-1);
+    const source = answers[0] ?? separate.at(-1);
     return source === undefined ? [] : [{ text: source.text, isAnswer: true, onlyNamed: false }];
   }
   return [
     ...answers
       .filter(({ text }) => !NO_ANSWER.test(wordsOf(text.text).join(' ')))
       .map(({ text }) => ({ text, isAnswer: true, onlyNamed: false })),
-    ...each.map(({ text, isCorrection }) => ({
+    ...separate.map(({ text, isCorrection }) => ({
       text,
       isAnswer: false,
       onlyNamed: onlyNamed && !isCorrection,

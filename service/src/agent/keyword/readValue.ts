@@ -4,7 +4,7 @@ import { splitName, stem, wordSet, wordsOf } from '../../platform/reading/words.
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from '../../platform/reading/dates.ts';
 import { numbersIn } from '../../platform/reading/numbers.ts';
-import { listAt, numberAt, stringAt as textOf, typeOf, type Argument } from './schema.ts';
+import { listAt, numberAt, stringAt, typeOf, type Argument } from './schema.ts';
 import {
   URL_PATTERN,
   blankMatches,
@@ -27,7 +27,7 @@ interface Reading {
 }
 
 /** The cost of reading one character, in the unit of `work`. */
-const WORK_TO_READ = 16;
+const WORK_PER_CHARACTER = 16;
 
 /**
  * Reads an argument's value from a text. A place in the text gives its value to one argument only.
@@ -37,7 +37,7 @@ const WORK_TO_READ = 16;
 export function readValue(reading: Reading): Json | undefined {
   const { argument, text, work } = reading;
   const { schema, required } = argument;
-  work.spend(WORK_TO_READ * text.text.length, 'Reading');
+  work.spend(WORK_PER_CHARACTER * text.text.length, 'Reading');
   if (Object.hasOwn(schema, 'const')) return required ? schema.const : undefined;
   const options = listAt(schema, 'enum');
   if (options !== null) return readOption(options, reading);
@@ -213,7 +213,7 @@ const KINDS_BY_NAME: readonly (readonly [Kind, ReadonlySet<string>])[] = [
 ];
 
 function kindOf(argument: Argument): Kind {
-  const format = textOf(argument.schema, 'format') ?? '';
+  const format = stringAt(argument.schema, 'format') ?? '';
   if (Object.hasOwn(READERS, format)) return format as Kind;
   const name = wordsOf(splitName(argument.name));
   return KINDS_BY_NAME.find(([, words]) => name.some((word) => words.has(word)))?.[0] ?? 'other';
@@ -229,7 +229,7 @@ function readString(reading: Reading): Found<string> | undefined {
   const { argument, text } = reading;
   const { schema } = argument;
   const kind = kindOf(argument);
-  const pattern = textOf(schema, 'pattern');
+  const pattern = stringAt(schema, 'pattern');
   const found = (pattern === null ? null : matchesOf(pattern, reading)) ?? READERS[kind](reading);
   const fitting = found.find(
     (each) => hasFittingLength(each.value, schema) && (each.length === 0 || !text.isTaken(each)),
@@ -296,8 +296,8 @@ function wholeText({ text, argument }: Reading): readonly Found<string>[] {
 }
 
 /**
- * The words that look like a code, which has a digit. Those beside the argument's name come first, then
- * those with letters, then those of three digits or more.
+ * The words that look like a code: they hold a digit. One beside the argument's name comes first,
+ * then those with letters, then those of three characters or more.
  */
 function codesIn({ argument, text, isAnswer, onlyNamed }: Reading): readonly Found<string>[] {
   const codes = text

@@ -15,7 +15,7 @@ export interface Argument {
 /** Further arguments of a tool are ignored: nobody answers that many questions in a chat. */
 const MAX_ARGUMENTS = 50;
 
-/** By the parameters, which never change in place. */
+/** By a tool's parameters, which never change in place. */
 const cache = new WeakMap<JsonObject, readonly Argument[]>();
 
 export function argumentsOf({ parameters }: AgentTool): readonly Argument[] {
@@ -75,7 +75,7 @@ export const isAskedFor = (argument: Argument, asked: string): boolean =>
 
 const MAX_LABEL_CHARACTERS = 160;
 
-/** Enough to tell whether a description is short enough for a label without its extra white space. */
+/** Enough of a description to tell whether it is short enough once extra white space is removed. */
 const MAX_DESCRIPTION_READ_CHARACTERS = 4 * MAX_LABEL_CHARACTERS;
 
 /** The argument's description, or else its name, with a hint at possible answers. */

@@ -135,7 +135,7 @@ export const SENTENCES = {
 
 export type SentenceName = keyof typeof SENTENCES;
 
-/** The sentence in that language, with each `{name}` replaced by its value. */
+/** A sentence in a language, with each `{name}` replaced by its value. */
 export const sentence = (
   name: SentenceName,
   language: Language,
@@ -145,7 +145,7 @@ export const sentence = (
     Object.hasOwn(values, key) ? values[key]! : placeholder,
   );
 
-/** What the customer is told of a call that waits, or that was not made. */
+/** What the customer is told of a call that waits for approval, or that did not succeed. */
 export const SENTENCES_OF_CALLS: Readonly<Partial<Record<ToolCall['status'], SentenceName>>> = {
   pending_approval: 'waitingForApproval',
   rejected: 'approvalRejected',
@@ -196,8 +196,8 @@ export function questionIn(reply: string): AgentQuestion | null {
 }
 
 /**
- * What fills the placeholder, if the text ends with the sentence; else null. The sentence begins a
- * line, because what fills it may hold the customer's words, and these may be the same.
+ * What fills the placeholder, if the text ends with the sentence; else null. The sentence has to
+ * begin a line, because what fills it may hold words of the customer that repeat it.
  */
 function filledIn(text: string, template: string, placeholder: string): string | null {
   const [before = '', after = ''] = template.split(placeholder);

@@ -16,7 +16,7 @@ const NEARBY_CHARACTERS = 48;
 
 /** What all texts of a request share. */
 interface Whole {
-  /** Where the values begin that arguments have taken, counted in all texts together. */
+  /** Where, in all texts together, the values begin that arguments have taken. */
   readonly taken: Set<number>;
   readonly now: Date;
 }

@@ -118,8 +118,8 @@ const lateResultNote = (call: PastToolCall): ChatMessage => ({
 });
 
 /**
- * Joins neighbours of one role, and begins with a user: Gemma's and Mistral's templates refuse
- * anything else.
+ * Joins neighbouring messages of one role, and begins with a user's message: Gemma's and Mistral's
+ * templates refuse anything else.
  */
 function inTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const turns: ChatMessage[] = [];

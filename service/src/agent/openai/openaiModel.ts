@@ -24,8 +24,8 @@ export interface OpenAiModelOptions {
 
 /**
  * A language model behind the Chat Completions API of any OpenAI-compatible server. After 429, 5xx or
- * a broken connection it tries again, three times in all, while time is left. Only this function
- * loads the SDK.
+ * a broken connection it tries again while time is left, with at most three attempts in all. Only
+ * this function loads the SDK.
  * @returns a model whose `next` throws ModelError when the model gives no usable answer, and the
  * signal's reason when the caller gives up
  * @throws ModelError when address or key cannot be used

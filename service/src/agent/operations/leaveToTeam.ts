@@ -2,8 +2,8 @@ import { waitForTeam, waitIfUnanswered, type Conversation } from '../../conversa
 import type { Tx } from '../../store/collections.ts';
 
 /**
- * Lets a customer wait for the team who was to hear more when the agent was turned off, unless a
- * person has the conversation already.
+ * Lets the customer wait for the team, because the agent was turned off before it had told them
+ * everything. Changes nothing when a person has the conversation already.
  * @param conversation locked
  */
 export async function leaveToTeam(

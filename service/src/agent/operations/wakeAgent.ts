@@ -30,9 +30,9 @@ export async function wakeAgent(
     if (hasEndedCall) await leaveToTeam(tx, conversation, now);
     return false;
   }
-  // The customer wrote again, or control changed: a workflow's turn about what was before ends.
+  // The customer wrote again, or control changed: a workflow's turn from before that ends.
   if (usesWebhook(settings)) await supersedeTurns(tx, conversation, now);
-  // A conversation has at most one such job, which has its id: doing this again only moves the job.
+  // The job has the conversation's id, so there is at most one: enqueueing it again only moves it.
   await tx.jobs.enqueue({
     id: conversation.id,
     queue: AGENT_QUEUE,

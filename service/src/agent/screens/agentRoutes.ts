@@ -95,7 +95,7 @@ function addSettings(router: Router, screens: AgentScreens): void {
   });
 }
 
-/** On or off, what decides, and whether another workflow may take the place. */
+/** On or off, what decides, and whether another workflow may take over. */
 function addChoices(router: Router, { deps }: AgentScreens): void {
   router.post('/agent/switch', async (request, response) => {
     const enabled = readForm(request).enabled === 'on';

@@ -108,7 +108,7 @@ const webhookFacts = (webhook: AgentWebhook, now: Date): View => html`
   </dl>
 `;
 
-/** An unpublished workflow holds no place that another one could take over. */
+/** An unpublished workflow needs no release: any workflow can take its place. */
 const releaseButton = (signedIn: SignedIn, webhook: AgentWebhook | null): View =>
   webhook?.removedAt !== null || webhook.isReleased
     ? null

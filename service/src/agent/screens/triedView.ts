@@ -90,7 +90,7 @@ function turnStateView(turn: WebhookTurn, { name, greeting }: AgentSettings): Vi
 
 const WITHOUT_SCRIPTS = html`<noscript><p>Reload the page to see the answer.</p></noscript>`;
 
-/** What it would do after its messages. */
+/** What the workflow would do after its messages. */
 function endView(answer: TurnAnswer | null): View {
   const then = answer?.then ?? { type: 'end' };
   switch (then.type) {

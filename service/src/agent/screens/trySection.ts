@@ -35,7 +35,7 @@ const tryForm = (signedIn: SignedIn, page: AgentPage): View => html`
   </form>
 `;
 
-/** What writing a message does. Live updates replace it. */
+/** Says what happens with a message. Live updates replace it. */
 export const tryHint = ({ member }: SignedIn, parts: AgentParts): View =>
   isOwner(member)
     ? html`<p id="try-hint" class="muted">Write a message as a customer would. ${whatHappens(parts)}</p>`

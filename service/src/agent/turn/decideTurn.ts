@@ -81,8 +81,8 @@ export async function decideTurn(
   const language = languageOf(turn);
   if (!turn.mayAnswer) return replyWith('', resultsWhileWaiting(turn, language));
   const notices = noticesOf(turn, language);
-  const handedOver = requestedPerson(turn, language);
-  if (handedOver) return withNotices(handedOver, owedInWords(turn, language));
+  const requested = requestedHandover(turn, language);
+  if (requested) return withNotices(requested, owedInWords(turn, language));
   const owed = owedAtHandBack(turn, language);
   if (owed.length > 0) return replyWith('', owed);
   if (repliesTooOften(turn, now))
@@ -136,7 +136,7 @@ export function languageOf({
 }
 
 /** Hands over if the customer asks for a person, or says "yes" to the offer of one. */
-function requestedPerson(
+function requestedHandover(
   { unanswered, messages, untold, settings }: LoadedTurn,
   language: Language,
 ): HandOver | null {
@@ -171,6 +171,7 @@ const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
 function allNotices(turn: LoadedTurn, language: Language): string[] {
   const failed = sentence('toolFailed', language);
   const notices = noticesOf(turn, language);
+  // A call of an unknown tool is corrected by any later call.
   const isCorrected = (call: ToolCall) =>
     turn.calls.some(
       (later) =>
@@ -186,7 +187,7 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   return [...notices, failed];
 }
 
-/** For all results together. It leaves the other half of a message for the rest of its text. */
+/** For all results together: about half a message, which leaves room for the rest of its text. */
 const MAX_RESULTS_CHARACTERS = 2_000;
 
 /** Results that the customer has not been told, in the service's own sentences. */
@@ -305,7 +306,7 @@ function withNotices(outcome: Decided, notices: readonly string[]): Decided {
     .reduce((words, notice) => words.replaceAll(notice, ''), outcome.text)
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-  // A notice tells that something was not done yet, so the conversation stays open.
+  // A notice says that something was not done, or not yet, so the conversation stays open.
   return outcome.type === 'hand_over'
     ? { ...outcome, text, notices }
     : { ...outcome, text, notices, close: null };

@@ -7,7 +7,7 @@ import type { LoadedTurn } from './loadTurn.ts';
 /** The bytes of a tool's result that a model sees. It needs less of older results. */
 const RESULT_SHOWN_BYTES = 8 * 1024;
 const OLDER_SHOWN_BYTES = 512;
-/** The newest calls, whose results are not older ones. */
+/** So many of the newest calls get `RESULT_SHOWN_BYTES`, the others `OLDER_SHOWN_BYTES`. */
 const RECENT_CALLS = 8;
 
 /** The characters of messages that a model sees, from the newest back. Most conversations are shorter. */

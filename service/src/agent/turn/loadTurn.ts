@@ -40,7 +40,7 @@ const MAX_MESSAGES_COUNTED = 640;
 
 /** Everything that a decision of the agent depends on. */
 export interface LoadedTurn extends ConversationView {
-  /** False while the conversation waits for a person. The agent then only tells how its calls ended. */
+  /** False while the conversation waits for a person. The agent then only says how calls ended. */
   readonly mayAnswer: boolean;
   /** The turn's number. A turn with a higher number makes this one stale. */
   readonly number: number;
@@ -64,7 +64,7 @@ export interface LoadedTurn extends ConversationView {
  * Begins a turn of the agent in a conversation.
  * @returns null when the agent has nothing to do: a person is in control, the agent is off, everything
  * is answered, or calls are still running. Each call wakes the agent again when it ends. A customer
- * who asks for a person does not wait for them.
+ * who asks for a person does not wait for the calls.
  */
 export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
   deps.store.transaction(async (tx) => {
@@ -153,11 +153,11 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
 }
 
 /**
- * The customer's messages since the last reply. What was sent beside the agent is no reply, and what
- * answers a wait is the wait's.
- * @param newest newest first
+ * The customer's messages since the last reply. A message sent beside the agent is no reply, and a
+ * customer's answer to a wait belongs to that wait.
+ * @param newest the newest first
  * @param answeredThrough the number of the last message that a workflow has dealt with
- * @returns oldest first
+ * @returns the oldest first
  */
 function sinceLastReply(newest: readonly Message[], answeredThrough: number): readonly Message[] {
   const dialogue = newest.filter(isDialogue);
@@ -183,14 +183,14 @@ const coversReplyWindow = (newest: readonly Message[], now: Date): boolean =>
   replyTimesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
   Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
 
-/** The messages of one answer are one reply: they have one time. */
+/** The messages of one answer count as one reply: they have the same time. */
 const replyTimesIn = (messages: readonly Message[]): readonly string[] => [
   ...new Set(
     messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt),
   ),
 ];
 
-/** The calls that the customer has to hear about. Marks those that are not worth a word as told. */
+/** The calls that the customer has to hear about. Marks those that need no mention as told. */
 async function findUntold(
   tx: Tx,
   conversationId: string,
@@ -224,9 +224,9 @@ function isSuperseded(
 }
 
 /**
- * Whether a person wrote to the customer after the call ended. The agent then leaves it to them. A
- * customer who was promised word of an approval gets it, unless a team member wrote, who saw the
- * result.
+ * Whether the agent need not tell how the call ended, because a team member or an automation wrote
+ * to the customer after it, and not beside the agent. A customer who was promised word of an
+ * approval gets it, unless a team member wrote, who saw the result.
  */
 const isLeftToTeam = (
   { finishedAt, neededApproval }: ToolCall,
@@ -243,13 +243,13 @@ const isLeftToTeam = (
 /**
  * Whether a turn's outcome still fits the conversation: control has not changed, the customer has not
  * written, and no later turn has begun. What an automation sent beside the agent does not matter.
- * Call it in the transaction that uses the outcome.
+ * Call this function in the transaction that uses the outcome.
  */
 export async function isCurrent(
   tx: Tx,
-  now: Conversation,
+  current: Conversation,
   { conversation, number }: LoadedTurn,
 ): Promise<boolean> {
   const turn = await tx.agentTurns.get(conversation.id);
-  return now.controlEpoch === conversation.controlEpoch && turn?.number === number;
+  return current.controlEpoch === conversation.controlEpoch && turn?.number === number;
 }

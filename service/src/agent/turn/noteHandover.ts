@@ -10,7 +10,7 @@ import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
 
 /**
- * Notes in the thread that the agent handed over, emits the event, and ends what others had under way.
+ * Notes in the thread that the agent handed over, emits the event, and runs `onLeftToPerson`.
  * @param view as the handover left it, saved
  * @returns the conversation, saved
  */

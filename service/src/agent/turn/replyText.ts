@@ -56,8 +56,8 @@ function composeMessage(
 }
 
 /**
- * The new payment links that a message does not hold unchanged, in the service's own sentences. A model
- * may leave a link out or misspell it, or the link may be cut off.
+ * The service's own sentences with the new payment links that a message lacks. A model may leave a
+ * link out or misspell it, or the link may be cut off.
  * @param message the whole message to send
  */
 function linksLeftOut(turn: Replying, message: string): readonly string[] {

@@ -115,7 +115,7 @@ function problemOf(
   return isJsonObject(given) ? misfit : NO_OBJECT;
 }
 
-/** Resolves a built-in call. Masked details stay masked, since its texts appear on the payment page. */
+/** Resolves a built-in call. Masked details stay masked: its texts appear on the payment page. */
 export function resolveBuiltInCall(
   given: unknown,
   { provider, askBeforeRunning }: BuiltInTool,

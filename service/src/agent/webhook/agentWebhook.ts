@@ -13,9 +13,9 @@ export interface AgentWebhook extends Document {
   /** How many times it was published. */
   readonly revision: number;
   readonly publishedAt: string;
-  /** When its owner unpublished it; null while it is published. */
+  /** When its workflow unpublished it; null while it is published. */
   readonly removedAt: string | null;
-  /** The owner lets another workflow take its place. */
+  /** An owner of the workspace lets another workflow take its place. */
   readonly isReleased?: boolean;
 }
 

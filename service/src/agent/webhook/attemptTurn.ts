@@ -13,7 +13,7 @@ import type { TurnAnswer } from './webhookTurn.ts';
 /** What one HTTP call of a turn led to. */
 export type TurnAttempt =
   | { readonly type: 'answer'; readonly answer: TurnAnswer }
-  /** 202: the answer comes by the API. */
+  /** 202: the answer comes through the API. */
   | { readonly type: 'accepted' }
   /**
    * Nothing of the turn can have begun, so it may be sent again.
@@ -101,7 +101,7 @@ function inWords(status: number, text: string): string {
     : problem;
 }
 
-/** n8n says `{"message": "Error in workflow"}` where a node failed. */
+/** n8n says `{"message": "Error in workflow"}` when a node failed. */
 function messageIn(text: string): string {
   const answer = jsonIn(text);
   const message = isJsonObject(answer) ? answer.message : undefined;

@@ -34,20 +34,21 @@ export type BegunTurn =
       readonly turn: WebhookTurn;
       readonly request: TurnToSend;
     }
-  /** It has ended, or rests: a call that is under way has to be let go. */
+  /** The turn has ended, or rests (`ended` is null): a call that is under way has to be let go. */
   | { readonly type: 'let_go'; readonly ended: WebhookTurn | null }
+  /** Nothing is to be sent now. If a step is left, a job brings it. */
   | { readonly type: 'wait' };
 
 const WAIT = { type: 'wait' } as const;
-/** The process that makes the call sees its time-out first. */
+/** So that the process that makes the call sees its time-out before the turn's job is due. */
 const DEADLINE_MARGIN_MS = 1000;
 
 /**
- * Takes the step of a turn that is due: records an attempt before anything is sent, looks for the
+ * Takes the due step of a turn: records an attempt before anything is sent, looks for the
  * workflow again, or ends the turn at its deadline. From the moment that an attempt is recorded, the
  * turn's job waits for the deadline, so a crash is noticed then.
  * @param job the claimed job. It is due even if the wall clock has been set back since.
- * @param lease when too little of it is left, another worker takes the step
+ * @param lease when it has too little time left, another worker takes the step
  */
 export const beginTurn = (
   deps: Deps,
@@ -65,7 +66,7 @@ export const beginTurn = (
     }
     const now = deps.clock.now();
     if (locked.turn.status === 'running') {
-      // A turn that rested went on after its job was claimed.
+      // After the job was claimed, the turn went on from a rest, with a new deadline.
       const deadline = locked.turn.deadline === null ? 0 : Date.parse(locked.turn.deadline);
       if (deadline > Math.max(now.getTime(), runAt)) {
         await enqueueTurn(tx, locked.turn, deadline);
@@ -78,7 +79,7 @@ export const beginTurn = (
       await putSuperseded(tx, locked.turn, locked.misfit, now);
       return WAIT;
     }
-    if (await isLeftToAnotherBrain(tx, locked, now)) return WAIT;
+    if (await leaveToAnotherBrain(tx, locked, now)) return WAIT;
     const target = await targetOf(tx, locked.turn, now);
     if (target === null) {
       await retryOrFail(tx, deps, locked, 'No workflow is published as the agent.');
@@ -87,8 +88,11 @@ export const beginTurn = (
     return putAttempt(tx, deps, locked, target, now);
   });
 
-/** A turn that has not been sent is the other brain's, if a member has chosen one since. */
-async function isLeftToAnotherBrain(
+/**
+ * Ends a turn that has not been sent, if the team has chosen another brain since: that one answers.
+ * @returns whether it did
+ */
+async function leaveToAnotherBrain(
   tx: Tx,
   { turn, conversation }: LockedTurn,
   now: Date,
@@ -171,7 +175,7 @@ async function subjectOf(
     conversation.messageCount - turn.firstMessage + 1 + MAX_HISTORY_MESSAGES,
   );
   const open = await findOpenTurns(tx, conversation.id);
-  const isAsked = ({ number, direction, waitId }: Message) =>
+  const isOfTurn = ({ number, direction, waitId }: Message) =>
     direction === 'inbound' &&
     waitId === undefined &&
     number >= turn.firstMessage &&
@@ -180,9 +184,9 @@ async function subjectOf(
     turn,
     view: { workspace, contact, conversation },
     settings,
-    messages: newest.filter(isAsked).toReversed(),
+    messages: newest.filter(isOfTurn).toReversed(),
     history: newest
-      .filter((message) => !isAsked(message))
+      .filter((message) => !isOfTurn(message))
       .slice(0, MAX_HISTORY_MESSAGES)
       .toReversed(),
     suspendedTurns: open.filter(({ status }) => status === 'suspended').length,

@@ -89,7 +89,7 @@ function readItem(item: Item): readonly Part[] {
   const said = isJsonObject(output)
     ? readItem(output)
     : textsOf(output ?? item.reply ?? item.text ?? null).map(messageOf);
-  // Fields beside it may be copies of its own.
+  // The fields beside `output` may be copies of those in it.
   if (said.some(({ type }) => type !== 'message')) return said;
   return [
     ...said,
@@ -98,7 +98,7 @@ function readItem(item: Item): readonly Part[] {
   ];
 }
 
-/** Whether an item without parts is meant so: it is empty, or its list of messages is. */
+/** Whether an item without parts means to say nothing: it is empty, or its list of messages is. */
 function saysNothing(item: Item): boolean {
   const said = item.output ?? item.reply ?? item.text;
   if (isJsonObject(said)) return saysNothing(said);

@@ -57,7 +57,7 @@ export function agentTurnsRouter(deps: Deps): Router {
 const textsOf = ({ text }: { readonly text?: string | undefined }): readonly string[] =>
   text === undefined ? [] : [text];
 
-/** A workflow becomes the agent, gives it up, and listens for a test event. */
+/** Publishing and unpublishing a workflow as the agent, and listening for a test event. */
 export function agentWebhookRouter(deps: Deps): Router {
   const router = Router();
 

@@ -5,9 +5,9 @@ import type { TurnObserver } from './turnRunner.ts';
 import { TURN_OUTCOMES, type WebhookTurn } from './webhookTurn.ts';
 
 const OUTCOMES = [...TURN_OUTCOMES, 'superseded', 'failed'] as const;
-/** Up to the longest time that a workflow may take, and beyond it: some wait for a person. */
+/** Beyond the longest time that a workflow may take, for workflows that wait for a person. */
 const TURN_SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3600, 86_400];
-/** More are counted as this many. */
+/** More turns than this are counted as this many. */
 const MAX_COUNTED = 10_000;
 
 /** Counts the turns of workflows that have ended, and those that have not. No label holds an id. */
@@ -18,7 +18,7 @@ export function countTurns(
   const registers = [registry];
   const ended = new Counter({
     name: 'conversation_service_agent_turns_total',
-    help: 'Turns of workflows that are the agent, by how they ended. Tries of the team are left out.',
+    help: 'Turns of workflows that are the agent, by how they ended. Tests by the team are left out.',
     labelNames: ['outcome'],
     registers,
   });
@@ -43,7 +43,7 @@ export function countTurns(
   };
 }
 
-/** `parked`: waits for its next attempt, since the workflow was not there. */
+/** `parked`: waits for its first attempt, or for the next one since the workflow was not there. */
 function watchOpen(registry: Registry, store: Pick<ServiceStore, 'transaction'>): void {
   new Gauge({
     name: 'conversation_service_agent_turns_open',

@@ -12,7 +12,7 @@ import type { WebhookTurn } from './webhookTurn.ts';
 /** The most messages in `history`. Older ones are left out. */
 export const MAX_HISTORY_MESSAGES = 50;
 
-/** The turn, with all that its request tells. */
+/** The turn, with all that its request says. */
 export interface TurnSubject {
   readonly turn: WebhookTurn;
   readonly view: ConversationView;
@@ -65,8 +65,8 @@ const SPEAKERS = { customer: 'Customer', agent: 'Agent', team_member: 'Team', ap
 const LINE_BREAKS = /[\r\n\v\f\x85\u2028\u2029]+/g;
 
 /**
- * Begins with who writes. Further lines of the message are indented, so that a customer cannot fake
- * a line of the agent.
+ * A message after the name of its writer. Its further lines are indented, so that a customer cannot
+ * fake a line of the agent.
  */
 function transcriptLine(message: Message, contact: Contact): string {
   const { sender, text } = messagePayload(message, contact);

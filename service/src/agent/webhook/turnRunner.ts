@@ -133,7 +133,7 @@ async function sendAndRecord(
   await retry(() => record(deps, turn, result));
 }
 
-/** Records what an attempt led to. It counts only while the turn still waits for it. */
+/** Records what an attempt led to, if the turn still waits for that. */
 const record = (deps: Deps, turn: WebhookTurn, result: TurnAttempt) =>
   deps.store.transaction(async (tx) => {
     const locked = await lockTurn(tx, turn.id);
@@ -157,7 +157,7 @@ async function recordResult(
   else await putFailed(tx, deps, locked, result.problem);
 }
 
-/** The workflow has answered by the API: what the call says does not count, only how it ended. */
+/** The workflow has replied through the API: only how the call ended counts, not what it says. */
 async function recordAfterReplies(
   tx: Tx,
   deps: Deps,
@@ -170,7 +170,7 @@ async function recordAfterReplies(
   else await putFailed(tx, deps, locked, result.problem);
 }
 
-/** The answer comes by the API. */
+/** The answer comes through the API. */
 const putAccepted = (tx: Tx, { turn }: LockedTurn): Promise<void> =>
   tx.webhookTurns.put({ ...turn, isUnderWay: false });
 

@@ -44,7 +44,7 @@ export const webhookJson = (webhook: AgentWebhook) => ({
 const AGENT_OFF =
   'The agent is off, so customers get no answers from this workflow. Turn it on when they may: on the Agent screen, with PATCH /api/agent {"enabled": true}, or in n8n with Agent → Turn On.';
 
-/** The answer to publishing: the only one that shows a secret, if it is new. */
+/** The answer to publishing. Only here is a new signing secret shown. */
 export const publishedWebhookJson = ({ webhook, secret, isAgentOn }: PublishedWebhook) => ({
   endpoint: webhook.endpoint,
   timeout: webhook.timeoutSeconds,

@@ -23,20 +23,20 @@ export type TurnStatus = (typeof TURN_STATUSES)[number];
 export const TURN_OUTCOMES = ['reply', 'hand_over', 'close', 'nothing'] as const;
 export type TurnOutcome = (typeof TURN_OUTCOMES)[number];
 
-/** One time that a workflow answers for the agent. */
+/** A turn of the agent that a workflow answers. */
 export interface WebhookTurn extends Document {
   readonly workspaceId: string;
   /** Null for a test, which is about a made-up message. */
   readonly conversationId: string | null;
   /** The number of the agent's turn in the conversation. */
   readonly number: number;
-  /** The conversation's when the turn began: an answer fits no other. */
+  /** The conversation's control epoch when the turn began. An answer fits no other epoch. */
   readonly controlEpoch: number;
   /** The numbers of the first and the last message that wait for an answer. */
   readonly firstMessage: number;
   readonly lastMessage: number;
   readonly status: TurnStatus;
-  /** Null until it has answered. */
+  /** Null until the workflow has answered. */
   readonly outcome: TurnOutcome | null;
   /** Why it failed, was superseded or is tried again, in words for the team. */
   readonly problem: string | null;
@@ -50,7 +50,7 @@ export interface WebhookTurn extends Document {
   /** When it fails without an answer; null while it is queued or suspended, and once it has ended. */
   readonly deadline: string | null;
   readonly endedAt: string | null;
-  /** It waited for a customer or a colleague: newer messages have turns of their own beside it. */
+  /** It has waited for a customer or a colleague: newer messages have turns of their own. */
   readonly isResumed: boolean;
   /** Its wait has ended, and its execution has not come back yet. Absent: false. */
   readonly isComingBack?: boolean;
@@ -86,12 +86,12 @@ export const MAX_ANSWER_TEXTS = 10;
 export const MAX_HANDOVER_NOTE_CHARACTERS = 1000;
 
 /**
- * For how long a turn that cannot be sent is tried again: n8n is being restarted, or a new version
- * of the workflow published.
+ * How long to try again to send a turn, since n8n may be restarting, or publishing a new version of
+ * the workflow.
  */
 export const TURN_PATIENCE_MS = 60_000;
 /**
- * How long the execution of a wait that has ended may take to come back, beside the turn's own time:
+ * How long an execution whose wait has ended may take to come back, on top of the turn's own time:
  * n8n may be down.
  */
 export const COMING_BACK_MS = 15 * 60_000;
@@ -128,14 +128,14 @@ export const newWebhookTurn = (
 export const isOpen = ({ status }: Pick<WebhookTurn, 'status'>): boolean =>
   status === 'queued' || status === 'running' || status === 'suspended';
 
-/** Whether it rests or has rested: newer messages have turns of their own beside it. */
+/** Whether a turn rests or has rested: newer messages have turns of their own beside it. */
 export const hasRested = ({
   isResumed,
   status,
 }: Pick<WebhookTurn, 'isResumed' | 'status'>): boolean => isResumed || status === 'suspended';
 
 /**
- * Why a turn that is open no longer fits its conversation, in words: nothing of it may be sent. A
+ * Why an open turn no longer fits its conversation, so that nothing of it may be sent, in words. A
  * turn that rested only needs the agent in control, since newer messages have turns of their own.
  * @param conversation null when it was removed
  * @returns null while it fits
@@ -163,7 +163,7 @@ export function misfitOf(
   }
 }
 
-/** Why a turn takes no answer whatever its conversation is like; null when it takes one. */
+/** Why a turn takes no answer, whatever the state of its conversation; null when it takes one. */
 export function endInWords({ status, endedAt, problem, attempts }: WebhookTurn): string | null {
   switch (status) {
     case 'queued':
@@ -196,8 +196,8 @@ export const endTurn = (
 });
 
 /**
- * Puts a turn's next step into the work queue: an attempt, its deadline or, once it has ended, what
- * is left to do in the process. The job has the turn's id.
+ * Puts a turn's next step into the work queue: an attempt, its deadline or, once it has ended or
+ * rests, letting go of its call. The job has the turn's id.
  */
 export const enqueueTurn = (
   tx: Tx,

@@ -34,8 +34,8 @@ export interface AnsweredTurn {
 }
 
 /**
- * Carries out a workflow's answer that came by the API: sends its messages as the agent, and hands
- * over, closes or ends as it says, in one transaction.
+ * Carries out a workflow's answer that came through the API: sends its messages as the agent, and
+ * hands over, closes or ends as it says, in one transaction.
  * @throws not_found (404); turn_superseded (409) when the turn has ended, somebody took over or the
  * customer wrote again; nothing is sent then
  */
@@ -48,15 +48,15 @@ export const answerTurn = (deps: Deps, workspace: Workspace, id: string, answer:
     return putAnswer(tx, deps, locked, answer);
   });
 
-/** Whether the HTTP call of this attempt is still waited for. */
-export const awaitsCall = (turn: WebhookTurn, attempts: number): boolean =>
-  turn.status === 'running' && turn.isUnderWay && turn.attempts === attempts;
+/** Whether a turn still waits for the HTTP call of an attempt. @param attempt its number */
+export const awaitsCall = (turn: WebhookTurn, attempt: number): boolean =>
+  turn.status === 'running' && turn.isUnderWay && turn.attempts === attempt;
 
 /**
  * Ends a turn that got no usable answer: the customer gets the service's own sentence, and the
  * conversation waits for a person. A turn that no longer fits ends as superseded.
  * @param problem why, for the team
- * @returns the turn as it is then; null when it had ended
+ * @returns the turn as it is then; null when it had ended, rests or is unknown
  */
 export const failTurn = (deps: Deps, id: string, problem: string) =>
   deps.store.transaction(async (tx): Promise<WebhookTurn | null> => {

@@ -38,7 +38,8 @@ export async function giveUpWait(
   if (!hasAnswer || conversation === null) return;
   const current = await tx.conversations.get(conversation.id);
   if (current?.status !== 'ai_active' || !(await isAgentOn(tx, workspaceId))) return;
-  // Beside the agent: what the customer wrote since is answered after a hand-back.
+  // Resumed, so that the handover is written beside the agent and answers nothing. What the
+  // customer wrote since is answered after a hand-back.
   const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
   const lost = `The customer answered a workflow, and the answer reached nobody. ${problem}`;
   const reason = 'agent_error';

@@ -35,8 +35,8 @@ export interface PublishedWebhook {
 }
 
 /**
- * Makes a workflow the agent of the workspace: from now on, turns go to its address. Publishing the
- * same again changes only the revision, and turns that are under way go on.
+ * Makes a workflow the agent of the workspace: from now on, turns go to its address. Publishing it
+ * again unchanged changes only the revision, and turns that are under way go on.
  * @throws published_elsewhere (409) while another workflow is published; target_url_* (422)
  */
 export async function publishWebhook(
@@ -98,7 +98,7 @@ export const unpublishWebhook = (
   });
 
 /**
- * Lets another workflow become the agent. Until one does, this one stays it.
+ * Lets another workflow become the agent. Until then, this one stays the agent.
  * @throws not_found (404)
  */
 export const releaseWebhook = ({ store }: Deps, workspace: Workspace) =>

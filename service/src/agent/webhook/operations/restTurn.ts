@@ -18,7 +18,7 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
 
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
- * the HTTP call answers does not count. Its messages stay its own.
+ * the HTTP call answers does not count. No other turn gets its messages.
  * @returns the conversation of the turn (null for a test), and in whose name the workflow asks
  * @throws not_found (404); try_without_customer (409) when a test asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
@@ -51,7 +51,7 @@ export async function suspendTurn(
   await tx.webhookTurns.put(suspended);
   await markDealtWith(tx, suspended);
   await stopTyping(tx, suspended);
-  // The process that makes the HTTP call lets go of it.
+  // The job makes the process that has the HTTP call let go of it.
   await enqueueTurn(tx, suspended, now.getTime());
   const { name } = await findAgentSettings(tx, workspaceId);
   return {
@@ -73,10 +73,10 @@ interface RestingTurn {
 const WROTE_AGAIN = 'The question was cancelled after the customer had written again.';
 
 /**
- * Lets a turn go on whose last wait has ended. From here it needs only that the agent is in control.
- * Its time begins when its execution is back (`continueTurn`).
+ * Counts that a wait of a turn has ended. After the last one, the turn goes on, and needs only that
+ * the agent is in control. Its time begins when its execution is back (`continueTurn`).
  * @param end.conversation as the caller has locked and changed it; null for a test
- * @param end.isUnread the customer wrote to the wait, and a newer turn gets it: this one ends
+ * @param end.isUnread the customer answered the wait, but a newer turn gets that: this turn ends
  */
 export async function resumeTurn(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function resumeTurn(
   }
 }
 
-/** Begins the time of a turn whose execution has come back from its wait: somebody types again. */
+/** Begins the time of a turn whose execution is back from its wait. Typing is shown again. */
 export async function continueTurn(
   tx: Tx,
   deps: Pick<Deps, 'messaging'>,

@@ -30,7 +30,7 @@ export async function listenForTest(
 }
 
 /**
- * Ends the listening of an editor; that of another one stays.
+ * Stops an editor's listening. Another editor that listens goes on.
  * @returns whether it was listening
  */
 export const stopListening = (

@@ -6,7 +6,7 @@ import { enqueueTurn, newWebhookTurn, type WebhookTurn } from '../webhookTurn.ts
 
 /**
  * Begins a turn about a made-up first message. It goes to the n8n editor that listens for a test
- * event, else to the published workflow; what that answers is kept in the turn and sent to nobody.
+ * event, else to the published workflow. The answer is kept in the turn and sent to nobody.
  * @throws not_found (404) when no workflow is there to answer
  */
 export const tryWorkflow = ({ store, clock }: Deps, workspace: Workspace, text: string) =>

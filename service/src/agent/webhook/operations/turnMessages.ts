@@ -84,7 +84,7 @@ export async function sendTexts(
   return { view: { ...view, conversation }, messages };
 }
 
-/** A workflow is told the greeting, and may have written it already. */
+/** Puts the greeting first, unless the workflow, which knows it, has written it already. */
 export const withGreeting = (text: string, greeting: string | null): string =>
   greeting === null || text.startsWith(greeting)
     ? text

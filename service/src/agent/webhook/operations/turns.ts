@@ -43,7 +43,7 @@ export const listTurns = (
       newestFirst(tx.webhookTurns, { workspaceId: workspace.id, ...filter }, page),
   );
 
-/** A turn that can be changed, with the conversation as it is then; null for a test. */
+/** A locked turn, with its locked conversation (null for a test). */
 export interface LockedTurn {
   readonly turn: WebhookTurn;
   readonly conversation: Conversation | null;
@@ -132,9 +132,10 @@ export const isWithWorkflow = async (
   );
 
 /**
- * Ends the turns that no longer fit their conversation, which is locked: somebody took over, or the
- * customer wrote again. What their workflows answer is refused, with or without this.
- * @param conversation as the change left it
+ * Ends the turns that no longer fit their conversation, because somebody took over or the customer
+ * wrote again. Even without this, what their workflows answer would be refused.
+ * @param conversation locked, as the change left it
+ * @param options.isNewTurn a new turn begins: the others end even if they fit, unless they rested
  */
 export async function supersedeTurns(
   tx: Tx,
