@@ -9,7 +9,7 @@ if (major < 24) {
   );
   process.exit(1);
 }
-// Settings of the folder it is started in. What the environment already sets comes first.
+// The settings in the folder that it is started in. Those in the environment take precedence.
 try {
   // Node takes a file that it may not read for one that is missing.
   accessSync('.env', constants.R_OK);
@@ -21,7 +21,8 @@ try {
     process.exit(1);
   }
 }
-// DNS look-ups and disk writes share these threads. Four slow names must not delay the journal.
+// DNS look-ups and disk writes share these threads. With Node's default of four, four slow
+// look-ups would delay the journal.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 const { runCommandLine } = await import('./cli/commandLine.ts');
 await runCommandLine();

@@ -52,7 +52,7 @@ async function copyFolder(config: Config, part: string, withKey: boolean): Promi
   const names = await copyDataFolder(dataDir, part, (words) => process.stderr.write(`${words}\n`));
   if (names.length === 0) throw nothing;
   // With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
-  // key was interrupted, and the next start decides.
+  // key was interrupted, and the next start decides which of them counts.
   const keys =
     encryptionKey === undefined && withKey
       ? [KEY_FILE, NEW_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))

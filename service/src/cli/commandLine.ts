@@ -12,8 +12,8 @@ import { addVerifyCommand } from './verifyCommand.ts';
 import { addWorkspaceCommands } from './workspaceCommands.ts';
 
 /**
- * Runs the command that this process was started with. One that fails exits with one line that says
- * why.
+ * Runs the command that this process was started with. If it fails, the process exits with one line
+ * that says why.
  */
 export async function runCommandLine(): Promise<void> {
   await createCommandLine().parseAsync().catch(failInOneLine);

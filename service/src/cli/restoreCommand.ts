@@ -35,7 +35,7 @@ async function toFolder(config: Config, manifest: BackupManifest, from: string):
     );
   const names = manifest.files.map(({ name }) => name);
   const key = await KeyRequirement.of(config);
-  // Its own key is put in place with the rest, but replaces no other.
+  // The key in the backup is put in place with the rest, but replaces no other key.
   if (key.fingerprint !== null || !names.includes(KEY_FILE)) key.check(manifest.key_fingerprint);
   for (const name of [KEY_FILE, NEW_KEY_FILE])
     if (names.includes(name))
@@ -54,7 +54,7 @@ async function assertReplacesNoKey(path: string, inBackup: string): Promise<void
 
 async function toDatabase(
   config: Config,
-  place: NonNullable<Config['database']>,
+  database: NonNullable<Config['database']>,
   manifest: BackupManifest,
   from: string,
 ): Promise<void> {
@@ -62,18 +62,18 @@ async function toDatabase(
     throw new Error(
       `${from} is a backup of a data folder. Restore it into a folder (without DATABASE_URL), then move it with export and import.`,
     );
-  if (manifest.schema !== place.schema)
+  if (manifest.schema !== database.schema)
     throw new Error(
       `The backup is of the schema ${manifest.schema}. Set DATABASE_SCHEMA=${manifest.schema}.`,
     );
   (await KeyRequirement.of(config)).check(manifest.key_fingerprint);
-  await restoreDatabase(place, join(from, DUMP_FILE)).catch(async (error: Error) => {
-    // Asked, since the text of the error is in the server's language.
+  await restoreDatabase(database, join(from, DUMP_FILE)).catch(async (error: Error) => {
+    // Whether the database is empty is asked, since the error's text is in the server's language.
     const { hasSchema } = await import('../store/postgres/index.ts');
-    const isAnswer = error.cause === undefined; // of the server; pg_restore did run
-    if (!isAnswer || !(await hasSchema(place).catch(() => false))) throw error;
+    const didRun = error.cause === undefined; // otherwise, pg_restore could not be started
+    if (!didRun || !(await hasSchema(database).catch(() => false))) throw error;
     throw new Error(
-      `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${place.schema}, which deletes what is there.`,
+      `The database is not empty (${error.message}). Restore into another one; or stop the service and drop the schema ${database.schema}, which deletes what is there.`,
       { cause: error },
     );
   });

@@ -27,8 +27,8 @@ export function addRotateKeyCommand(program: Command): void {
 }
 
 async function rotate(newKeyFile: string | undefined): Promise<void> {
-  const place = readConfig(process.env);
-  if (place.encryptionKey !== undefined && newKeyFile === undefined) {
+  const config = readConfig(process.env);
+  if (config.encryptionKey !== undefined && newKeyFile === undefined) {
     throw new Error(
       'ENCRYPTION_KEY is set, so you make the new key yourself: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.',
     );
@@ -38,16 +38,16 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
       ? makeEncryptionKey()
       : parseEncryptionKey(await readNewKey(newKeyFile), newKeyFile);
   // Checked here, since opening the store would create it.
-  if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place);
-  const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), {
+  if (config.database === null && !existsSync(config.dataDir)) throw nothingToRotate(config);
+  const count = await withStore((store) => rotateEncryptionKey(store, config, newKey), {
     exclusive: true,
   });
   const rest =
-    place.encryptionKey === undefined
-      ? `The new key is in ${resolve(place.dataDir, KEY_FILE)}: back it up.`
+    config.encryptionKey === undefined
+      ? `The new key is in ${resolve(config.dataDir, KEY_FILE)}: back it up.`
       : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
   process.stdout.write(
-    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key. The old key opens nothing in ${place.database === null ? 'the data folder' : describeLocation(place)} any more. ${rest}\n`,
+    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key. The old key opens nothing in ${config.database === null ? 'the data folder' : describeLocation(config)} any more. ${rest}\n`,
   );
 }
 
