@@ -76,7 +76,7 @@ export const usesWebhook = (settings: Pick<AgentSettings, 'usesWebhook'>): boole
 export const isEnabled = ({ enabled }: Pick<AgentSettings, 'enabled'>): boolean => enabled === true;
 
 /** How far the agent's turns in a conversation have come. Its id is the conversation's. */
-export interface AgentTurn extends Document {
+export interface AgentProgress extends Document {
   /** The number of the newest turn. The outcome of an earlier turn is out of date. */
   readonly number: number;
   /**

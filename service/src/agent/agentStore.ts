@@ -1,12 +1,12 @@
 import { collection } from '../store/store.ts';
-import type { AgentSettings, AgentTurn } from './agentSettings.ts';
+import type { AgentProgress, AgentSettings } from './agentSettings.ts';
 import type { AgentTestWebhook, AgentWebhook } from './webhook/agentWebhook.ts';
 import type { WebhookTurn } from './webhook/webhookTurn.ts';
 
 declare module '../store/collections.ts' {
   interface Collections {
     agentSettings: AgentSettings;
-    agentTurns: AgentTurn;
+    agentTurns: AgentProgress;
     agentWebhooks: AgentWebhook;
     agentTestWebhooks: AgentTestWebhook;
     webhookTurns: WebhookTurn;
@@ -15,7 +15,7 @@ declare module '../store/collections.ts' {
 
 export const agentCollections = {
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
-  agentTurns: collection<AgentTurn>({ indexes: [] }),
+  agentTurns: collection<AgentProgress>({ indexes: [] }),
   agentWebhooks: collection<AgentWebhook>({ indexes: [] }),
   agentTestWebhooks: collection<AgentTestWebhook>({ indexes: [] }),
   webhookTurns: collection<WebhookTurn>({

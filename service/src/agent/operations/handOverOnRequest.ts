@@ -1,7 +1,7 @@
 import type { Conversation } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
-import { loadContext, ownHandover, putHandover } from '../webhook/operations/turnMessages.ts';
+import { handoverSentence, loadContext, putHandover } from '../webhook/operations/turnMessages.ts';
 
 /**
  * Hands over at once, because the customer asked for a person: nothing else may answer first.
@@ -16,6 +16,6 @@ export async function handOverOnRequest(
   const { workspaceId } = conversation;
   const context = await loadContext(tx, { workspaceId, isResumed: false }, conversation);
   const reason = 'customer_request';
-  const text = ownHandover(context, reason);
+  const text = handoverSentence(context, reason);
   await putHandover(tx, deps, context, { reason, note: null, text }, now);
 }

@@ -115,10 +115,10 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
 
   const newest = await findNewestMessages(tx, conversationId, MAX_MESSAGES_READ);
   const untold = await findUntold(tx, conversationId, newest);
-  const before = await tx.agentTurns.get(conversationId);
+  const progress = await tx.agentTurns.get(conversationId);
   const isTaken = usesWebhook(settings) && (await isWithWorkflow(tx, controlled.conversation));
   const unanswered =
-    mayAnswer && !isTaken ? sinceLastReply(newest, before?.answeredThrough ?? 0) : [];
+    mayAnswer && !isTaken ? sinceLastReply(newest, progress?.answeredThrough ?? 0) : [];
   if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
   const running = await tx.toolCalls.find({
     where: { conversationId, status: 'running' },
@@ -131,8 +131,8 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     direction: 'desc',
     limit: MAX_CALLS_READ,
   });
-  const number = (before?.number ?? 0) + 1;
-  await tx.agentTurns.put({ ...before, id: conversationId, number });
+  const number = (progress?.number ?? 0) + 1;
+  await tx.agentTurns.put({ ...progress, id: conversationId, number });
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
@@ -250,6 +250,6 @@ export async function isCurrent(
   current: Conversation,
   { conversation, number }: LoadedTurn,
 ): Promise<boolean> {
-  const turn = await tx.agentTurns.get(conversation.id);
-  return current.controlEpoch === conversation.controlEpoch && turn?.number === number;
+  const progress = await tx.agentTurns.get(conversation.id);
+  return current.controlEpoch === conversation.controlEpoch && progress?.number === number;
 }

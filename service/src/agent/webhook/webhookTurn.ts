@@ -164,7 +164,12 @@ export function misfitOf(
 }
 
 /** Why a turn takes no answer, whatever the state of its conversation; null when it takes one. */
-export function endInWords({ status, endedAt, problem, attempts }: WebhookTurn): string | null {
+export function answerRefusalOf({
+  status,
+  endedAt,
+  problem,
+  attempts,
+}: WebhookTurn): string | null {
   switch (status) {
     case 'queued':
       return attempts === 0 ? 'The turn has not begun.' : null;

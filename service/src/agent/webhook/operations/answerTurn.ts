@@ -5,7 +5,7 @@ import { notFound } from '../../../platform/http/errorCatalogue.ts';
 import type { Tx } from '../../../store/collections.ts';
 import type { Workspace } from '../../../team/index.ts';
 import {
-  endInWords,
+  answerRefusalOf,
   endTurn,
   enqueueTurn,
   isOpen,
@@ -14,7 +14,7 @@ import {
   type TurnOutcome,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import { loadContext, noteOf, ownHandover, putHandover, sendTexts } from './turnMessages.ts';
+import { handoverSentence, loadContext, noteOf, putHandover, sendTexts } from './turnMessages.ts';
 import {
   lockTurn,
   markDealtWith,
@@ -43,7 +43,7 @@ export const answerTurn = (deps: Deps, workspace: Workspace, id: string, answer:
   deps.store.transaction(async (tx): Promise<AnsweredTurn> => {
     const locked = await lockTurn(tx, id);
     if (locked?.turn.workspaceId !== workspace.id) throw notFound('turn', id);
-    const reason = endInWords(locked.turn) ?? locked.misfit;
+    const reason = answerRefusalOf(locked.turn) ?? locked.misfit;
     if (reason !== null) refuse(locked.turn, reason);
     return putAnswer(tx, deps, locked, answer);
   });
@@ -81,7 +81,7 @@ export async function putFailed(
   const failed = await putEnded(tx, endTurn(turn, { status: 'failed', problem: note }, now), now);
   await markDealtWith(tx, turn);
   const reason = 'agent_error';
-  const text = ownHandover(context, reason);
+  const text = handoverSentence(context, reason);
   await putHandover(tx, deps, context, { reason, note, text }, now);
   return failed;
 }
@@ -100,7 +100,8 @@ export async function putAnswer(
   const { texts, then } = answer;
   const changed = await putTurn(tx, turn, answer, now);
   if (then.type === 'hand_over') {
-    const text = texts.at(-1) ?? (turn.replies === 0 ? ownHandover(context, then.reason) : null);
+    const text =
+      texts.at(-1) ?? (turn.replies === 0 ? handoverSentence(context, then.reason) : null);
     const sent = await sendTexts(tx, deps, context, texts.slice(0, -1), now);
     const last = { ...context, view: sent.view, messages: [...context.messages, ...sent.messages] };
     const handed = await putHandover(tx, deps, last, { ...then, text }, now);

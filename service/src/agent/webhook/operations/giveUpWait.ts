@@ -3,7 +3,7 @@ import type { Deps } from '../../../platform/deps.ts';
 import type { Tx } from '../../../store/collections.ts';
 import { putFailed } from './answerTurn.ts';
 import { isAgentOn } from '../../operations/settings.ts';
-import { loadContext, noteOf, ownHandover, putHandover } from './turnMessages.ts';
+import { handoverSentence, loadContext, noteOf, putHandover } from './turnMessages.ts';
 import { lockTurn } from './turns.ts';
 
 interface LostWait {
@@ -46,7 +46,7 @@ export async function giveUpWait(
   const handover = {
     reason,
     note: noteOf(lost, context),
-    text: ownHandover(context, reason),
+    text: handoverSentence(context, reason),
   } as const;
   await putHandover(tx, deps, context, handover, now);
 }

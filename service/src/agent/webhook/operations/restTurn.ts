@@ -8,7 +8,7 @@ import { TEST_CONVERSATION_ID } from '../../../tools/index.ts';
 import { DEFAULT_TURN_TIMEOUT_SECONDS } from '../agentWebhook.ts';
 import {
   COMING_BACK_MS,
-  endInWords,
+  answerRefusalOf,
   enqueueTurn,
   misfitOf,
   type WebhookTurn,
@@ -39,7 +39,7 @@ export async function suspendTurn(
   const own = turn.conversationId ?? TEST_CONVERSATION_ID;
   if (conversationId !== null && conversationId !== own) throw notFound('turn', turnId);
   // A second wait may begin before the service knows that the first is over.
-  const reason = (turn.status === 'suspended' ? null : endInWords(turn)) ?? misfit;
+  const reason = (turn.status === 'suspended' ? null : answerRefusalOf(turn)) ?? misfit;
   if (reason !== null) refuse(turn, reason);
   const suspended: WebhookTurn = {
     ...turn,

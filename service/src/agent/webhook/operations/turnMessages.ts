@@ -117,7 +117,7 @@ const HANDOVER_SENTENCES: Record<AgentHandoverReason, SentenceName> = {
 };
 
 /** What the service itself tells the customer about a handover. */
-export const ownHandover = (context: TurnContext, reason: AgentHandoverReason): string =>
+export const handoverSentence = (context: TurnContext, reason: AgentHandoverReason): string =>
   sentence(HANDOVER_SENTENCES[reason], languageOf(context));
 
 /** A problem as the note of a handover for the team. */

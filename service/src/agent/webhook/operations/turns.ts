@@ -170,9 +170,9 @@ export async function putSuperseded(
     await leaveToTeam(tx, await tx.conversations.get(conversationId), now);
   if (turn.replies > 0) return ended;
   // Its messages were left to it while it rested. They wait for an answer again.
-  const agentTurn = await tx.agentTurns.get(conversationId);
-  if (agentTurn?.answeredThrough === turn.lastMessage)
-    await tx.agentTurns.put({ ...agentTurn, answeredThrough: turn.firstMessage - 1 });
+  const progress = await tx.agentTurns.get(conversationId);
+  if (progress?.answeredThrough === turn.lastMessage)
+    await tx.agentTurns.put({ ...progress, answeredThrough: turn.firstMessage - 1 });
   return ended;
 }
 
