@@ -87,7 +87,7 @@ export const getAgent = operation('GET /agent', {
 export const updateAgent = operation('PATCH /agent', {
   summary: "Update the agent's settings",
   description:
-    'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only your team answers, and workflows that send messages. Once it is on, it answers new messages.',
+    'Fields that you leave out keep their values. While the agent is off, conversations stay in `ai_active`, and only your team and workflows that send messages answer. Once it is on, it answers new messages.',
   body: z
     .strictObject({
       name: textSchema(MAX_AGENT_NAME_CHARACTERS).optional(),

@@ -7,7 +7,7 @@ export const turnOff: Operation = {
 		value: 'turnOff',
 		action: 'Turn off agent',
 		description:
-			'Stop the agent for all customers; then only your team answers, and workflows that send messages',
+			'Stop the agent for all customers; then only your team and workflows that send messages answer',
 	},
 	fields: [],
 	execute: async (context, itemIndex) => await updateAgent(context, itemIndex, { enabled: false }),
