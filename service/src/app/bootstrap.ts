@@ -14,13 +14,13 @@ const DEFAULT_WORKSPACE = 'Workspace';
 
 /** The setting with the hashes of valid set-up links, the newest first. The set-up locks it. */
 const SETUP_LINKS = 'setup_links';
-/** Each start adds one; the oldest are dropped. */
+/** Each start adds a link; the oldest links are dropped. */
 const MAX_SETUP_LINKS = 20;
 
 /**
- * Sets up an empty store from the BOOTSTRAP variables. When several processes start at the same time,
- * only one of them does it. If they name no member, the first one sets up the service in a browser,
- * with a one-time link. Every process accepts every link.
+ * Sets up an empty store from the BOOTSTRAP variables. When several processes start at the same
+ * time, only one of them does it. If the variables name no member, the first member sets up the
+ * service in a browser, with a one-time link. Every process accepts every link.
  * @returns the token of a new link; null when the team has a member, and on a worker, which shows no
  * pages
  */
@@ -39,7 +39,7 @@ async function setUp(deps: Deps, given: Config['bootstrap']): Promise<void> {
   const passwordHash =
     adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
   await inOneTransaction(deps, async (within, tx) => {
-    await tx.settings.get(SETUP_LINKS); // locks it, so that only one process does this
+    await tx.settings.get(SETUP_LINKS); // locks the setting: only one process sets up
     if (await findWorkspace(within)) return;
     const workspace = await createWorkspace(within, given.workspace ?? DEFAULT_WORKSPACE);
     if (apiKey !== undefined)
@@ -83,7 +83,7 @@ async function hasMember(tx: Tx): Promise<boolean> {
   return members.length > 0;
 }
 
-/** The set-up through a one-time link. Links are in the store: every process accepts them, once. */
+/** The set-up through a one-time link. The store has the links, so every process accepts them. */
 export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>): Setup {
   const isUnused = async (tx: Tx, setting: Setting | null, token: string) =>
     linksIn(setting).includes(hashToken(token)) && !(await hasMember(tx));

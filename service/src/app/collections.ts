@@ -29,7 +29,7 @@ export const collections: ServiceSchema = {
   ...overviewCollections,
 };
 
-/** The workspace that a document belongs to. It counts towards that workspace's share of memory. */
+/** The workspace in whose share of memory a document counts; null when it counts in none. */
 export const workspaceOf = (collection: string, document: Document): string | null =>
   collection === 'workspaces'
     ? document.id

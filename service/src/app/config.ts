@@ -30,7 +30,7 @@ const list = z.string().transform((text) =>
 
 const isKey = (text: string) => {
   try {
-    return parseEncryptionKey(text, '').length > 0;
+    return parseEncryptionKey(text, 'ENCRYPTION_KEY').length > 0;
   } catch {
     return false;
   }
@@ -44,9 +44,9 @@ const isPostgresUrl = (text: string): boolean => {
   const url = URL.parse(text);
   if (!url || !POSTGRES_URL.test(text)) return false;
   try {
-    return [url.username, url.password, url.pathname].every(
-      (part) => decodeURIComponent(part) !== undefined,
-    );
+    // Throws when a `%` in one of them is not written as %25.
+    for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
+    return true;
   } catch {
     return false;
   }
@@ -77,7 +77,7 @@ const pageOrigins = list.pipe(
 const network = (examples: string) =>
   z.union([z.cidrv4(), z.cidrv6()], `must be CIDRs separated by commas, such as ${examples}`);
 
-/** Address ranges. One that covers every address would let each visitor choose their own address. */
+/** A range that covers every address would let visitors choose the address that they come from. */
 const proxyNetworks = list.pipe(
   z.array(
     network('127.0.0.0/8,::1/128,172.30.77.2/32').refine(
@@ -87,7 +87,7 @@ const proxyNetworks = list.pipe(
   ),
 );
 
-/** With the prefix lengths of RFC 6052. */
+/** The prefix lengths are those of RFC 6052. */
 const nat64Prefixes = list.pipe(
   z.array(
     z
@@ -99,24 +99,24 @@ const nat64Prefixes = list.pipe(
   ),
 );
 
-/** Waits before further attempts. @param number how many there are, in words */
-const waits = (number: string, maxMs: number, byDefault: number[]) =>
+/** Waits before further attempts. @param countInWords the number of waits, such as `four` */
+const waits = (countInWords: string, maxMs: number, byDefault: number[]) =>
   list
     .pipe(
       z
         .array(integer(0, maxMs))
         .length(
           byDefault.length,
-          `must be ${number} waits in milliseconds separated by commas, such as ${byDefault.join(',')}`,
+          `must be ${countInWords} waits in milliseconds separated by commas, such as ${byDefault.join(',')}`,
         ),
     )
     .default(byDefault);
 
-/** The beginning of longer addresses, as a browser writes it; null when the text is anything else. */
+/** A base URL as a browser writes it, without a `/` at its end; null for any other text. */
 function readBaseUrl(text: string): string | null {
   const url = URL.parse(text);
-  const begins = url && `${url.origin}${url.pathname}`;
-  return url?.href === begins && /^https?:$/.test(url.protocol) ? begins.replace(/\/+$/, '') : null;
+  const base = url && `${url.origin}${url.pathname}`;
+  return url?.href === base && /^https?:$/.test(url.protocol) ? base.replace(/\/+$/, '') : null;
 }
 
 const httpUrl = readAs(
@@ -245,7 +245,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
             url: values.DATABASE_URL,
             /** The schema of the tables. */
             schema: values.DATABASE_SCHEMA,
-            /** The most that are open at once, beside one that listens. */
+            /** The most connections open at once, not counting the one that listens for changes. */
             connections: values.DATABASE_CONNECTIONS,
           },
     role: values.ROLE,
@@ -339,7 +339,7 @@ function assertConsistent(values: Environment): void {
   }
 }
 
-/** @throws ConfigError: a model needs an address and a name */
+/** @throws ConfigError when the model's address or its name is missing */
 function readLlm({ LLM_BASE_URL: baseUrl, LLM_API_KEY: apiKey, LLM_MODEL: model }: Environment) {
   if (baseUrl === undefined) {
     const unused = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;

@@ -20,7 +20,7 @@ interface WorkerAppParts extends BaseAppParts {
   readonly stopping: AbortSignal;
 }
 
-/** The app of a worker: it says how the process is, and nothing else. */
+/** The app of a worker: health and metrics, and nothing else. */
 export function createWorkerApp(parts: WorkerAppParts): App {
   const { app, connections } = createBaseApp(parts);
   app.use(operatorRouters(parts), refuseOnWorker, handleErrors);
@@ -29,7 +29,7 @@ export function createWorkerApp(parts: WorkerAppParts): App {
 
 interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
   readonly deps: Deps;
-  /** Count requests and attempts. */
+  /** Count API requests and attempts to sign in. */
   readonly limiters: Limiters;
   readonly chatFeed: ApiParts['chatFeed'];
   readonly followToolCall: ApiParts['followToolCall'];

@@ -13,7 +13,7 @@ import type { Deps } from '../platform/deps.ts';
 import { cancelApprovalsIn } from '../tools/operations/completeToolCall.ts';
 import { endReplyWaitOf, endWaitsIn, noteAnswer, noteUndeliverable } from '../waits/index.ts';
 
-/** What one subject does when something happens in another, all of it, in the same transaction. */
+/** Everything that one subject does when something happens in another, in the same transaction. */
 export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions => ({
   // The agent answers, or the answer to a wait is judged, once the customer has been quiet for a moment.
   async onInbound(tx, conversation, now) {
@@ -22,8 +22,8 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
       await noteAnswer(tx, conversation, quietMs, now);
       return conversation;
     }
-    const isAgents = await wakeAgent(tx, conversation, now, { quietMs });
-    return isAgents ? conversation : waitForTeam(conversation, now);
+    const willAgentAnswer = await wakeAgent(tx, conversation, now, { quietMs });
+    return willAgentAnswer ? conversation : waitForTeam(conversation, now);
   },
   // What the agent wanted to do, and what others waited for, no longer fits.
   async onClosed(tx, conversation, now) {
@@ -37,8 +37,8 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
   },
   onUndeliverable: noteUndeliverable,
   async onHandedBack(tx, conversation, now) {
-    const isAgents = await wakeAgent(tx, conversation, now);
-    return isAgents ? { ...conversation, waitingSince: null } : conversation;
+    const willAgentAnswer = await wakeAgent(tx, conversation, now);
+    return willAgentAnswer ? { ...conversation, waitingSince: null } : conversation;
   },
   onCallCompleted: (tx, conversation, now) =>
     wakeAgent(tx, conversation, now, { hasEndedCall: true }),

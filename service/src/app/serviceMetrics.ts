@@ -14,14 +14,14 @@ import { watchStore } from '../platform/metrics/storeMetrics.ts';
 import { countWaits } from '../waits/waitMetrics.ts';
 import { watchSubscriptions } from '../deliveries/subscriptionMetrics.ts';
 
-/** The first words of all paths outside the API. */
+/** The first segments of all paths outside the API. */
 const PAGES: ReadonlySet<string> = new Set([...SCREENS, 'healthz', 'readyz', 'metrics', 'pay']);
 
 export type ServiceMetrics = ReturnType<typeof createMetrics>;
 
 /**
- * The metrics of one service. Each has a registry of its own, so that several in one process do not
- * mix.
+ * The metrics of one service. Each service has a registry of its own, so that the metrics of
+ * several services in one process do not mix.
  */
 export function createMetrics(
   store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>,

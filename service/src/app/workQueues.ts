@@ -12,8 +12,8 @@ import { FORGETTING_QUEUE } from '../conversations/contact.ts';
 export const HOUSEKEEPING_QUEUE = 'housekeeping';
 
 /**
- * Every queue that work is put into. The commands need these names alone: what is imported here is
- * small, and loads none of the work itself.
+ * Every queue that work is put into. The command line imports these names, so this module imports
+ * only small files and none of the workers.
  */
 export const WORK_QUEUES: readonly string[] = [
   DELIVERY_QUEUE,

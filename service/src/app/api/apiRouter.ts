@@ -105,12 +105,12 @@ function handlersWithKey({ config, deps, counting, budget, turns }: ApiParts): R
 }
 
 /**
- * A visitor whose page polls asks 15 times a minute, and so does each of their tabs. Setting
+ * While streams are refused, each open tab of a visitor polls up to 15 times a minute. Setting
  * CHAT_RATE_LIMIT_PER_MINUTE to 0 turns this limit off too.
  */
 const MAX_VISITOR_READS_PER_MINUTE = 240;
 
-/** What the chat page calls: anybody may, so each address and each visitor has limits. */
+/** What the chat page calls. Anybody may call it, so each address and each visitor has limits. */
 function chatRouter({ config, deps, counting, budget, turns, chatFeed, stopping }: ApiParts) {
   const perVisitor = config.chatRateLimitPerMinute;
   const messageRate: Rate = { bound: 'visitor_messages', most: perVisitor, what: 'messages' };

@@ -5,11 +5,11 @@ import { openApiDocument } from './openapi.ts';
 import type { OpenApiDocument } from './reference/document.ts';
 import { referencePage } from './reference/referencePage.ts';
 
-/** Nothing but the page, its style sheet and its icon. */
+/** The page loads nothing but its style sheet and its icon. */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** More than there are pages. */
+/** More than there are pages, or public URLs. */
 const MAX_REMEMBERED = 100;
 
 /**
@@ -18,7 +18,7 @@ const MAX_REMEMBERED = 100;
  */
 export function docsRouter(publicUrl: () => string): Router {
   const router = Router();
-  const made = remember(MAX_REMEMBERED, (url) => {
+  const docsAt = remember(MAX_REMEMBERED, (url) => {
     const document = openApiDocument(url);
     const page = remember(MAX_REMEMBERED, (slug) =>
       referencePage(document as unknown as OpenApiDocument, slug),
@@ -28,11 +28,11 @@ export function docsRouter(publicUrl: () => string): Router {
 
   router.get(
     '/openapi.json',
-    (_request, response) => void response.type('json').send(made(publicUrl()).json),
+    (_request, response) => void response.type('json').send(docsAt(publicUrl()).json),
   );
   router.get(['/docs', '/docs/:part'], ({ params }, response, next) => {
     const { part = '' } = params as { part?: string };
-    const page = made(publicUrl()).page(part);
+    const page = docsAt(publicUrl()).page(part);
     if (page === null) return next();
     sendPage(response.set('Content-Security-Policy', POLICY), page);
   });

@@ -121,7 +121,7 @@ function operationObject(operation: NamedOperation, components: Json): Json {
       ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : []),
     ],
     requestBody: operation.body && {
-      // No body is read as `{}`.
+      // A request without a body is read as `{}`.
       required: !operation.body.safeParse({}).success,
       content: { 'application/json': { schema: jsonSchema(operation.body, 'input', components) } },
     },

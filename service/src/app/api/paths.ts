@@ -18,7 +18,7 @@ const PLAIN_PATHS = /^\/(healthz|readyz|metrics|api\/openapi\.json|api\/docs(\/[
 const SCREEN_PATHS = new RegExp(
   `^/(${[...SCREENS].join('|')})(/([a-z-]{1,30}(\\.(js|css|svg))?|[a-z]+_[0-9A-Z]{26}))*/?$`,
 );
-/** The token in it opens the payment page. */
+/** The payment page. The token in its path opens it, so it is not logged. */
 const PAY_PATH = /^\/pay\/[^/]*\/?$/;
 /** Webhooks of channels and payment providers: `/api/channels/:type/webhook/:id`. */
 const WEBHOOK_PATH = /^\/api\/(channels|payments)\/[^/]+\/webhook\/([^/]+)\/?$/;

@@ -96,7 +96,10 @@ function verify(
   );
 }
 
-/** Stores what a webhook brings. What cannot be read is logged and ignored, or it would be sent again. */
+/**
+ * Stores what a webhook brings. What cannot be read is logged and ignored: if it were refused, the
+ * channel would send it again.
+ */
 async function storeInbound(
   deps: Deps,
   log: Logger,

@@ -17,7 +17,7 @@ import { createSecretBox, type SecretBox } from '../../platform/security/secretB
 
 const FINGERPRINT = 'encryption_key_fingerprint';
 
-/** Tells a version that seals more fields which ones it still has to seal. */
+/** Tells a later version of the service which fields are sealed and which it has to seal. */
 const SEALING_VERSION = 3;
 
 export type KeyPlace = Pick<Config, 'encryptionKey' | 'dataDir'>;

@@ -1,12 +1,12 @@
 import { openOrNull, type SecretBox } from '../../platform/security/secretBox.ts';
 import type { Document } from '../../store/store.ts';
 
-/** What a sealed value looks like: its version, then 28 bytes or more. */
+/** What a sealed value looks like: its version, then at least 28 bytes in base64url. */
 const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
 
 /**
- * Seals every value of a document that `from` sealed with `to` instead, at any depth. A value is sealed
- * if `from` opens it. So nobody has to keep a list of sealed fields, and no field can be forgotten.
+ * Seals again, with `to`, every value in a document that `from` sealed, at any depth. A value
+ * counts as sealed if `from` opens it, so no list of sealed fields is needed and no field is missed.
  * @returns the same object when it holds no sealed value
  */
 export function reseal<Doc extends Document>(document: Doc, from: SecretBox, to: SecretBox): Doc {

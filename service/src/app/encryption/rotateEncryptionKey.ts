@@ -13,7 +13,7 @@ import {
 } from './openSecretBox.ts';
 import { reseal } from './reseal.ts';
 
-/** Without `database`, it is the data folder. */
+/** Where a rotation seals everything again: the database or, without one, the data folder. */
 type RotatedPlace = Pick<KeyPlace, 'dataDir'> & Partial<Pick<Config, 'database'>>;
 
 export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Error =>
@@ -24,11 +24,11 @@ export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Err
   );
 
 /**
- * Seals everything with a new key. Afterwards, the current key opens nothing that is on the disk. The
+ * Seals everything with a new key. Afterwards, the old key opens nothing that is on the disk. The
  * service must be stopped, since no other process may use the store (PostgreSQL: opened as
  * `exclusive`).
  *
- * Whenever this is interrupted, one of the two keys opens everything:
+ * Whenever the rotation is interrupted, one of the two keys opens everything:
  * 1. The new key is written beside the current one. With ENCRYPTION_KEY, the operator keeps it.
  * 2. All values and the key's fingerprint change in one transaction.
  * 3. The new key replaces the current one.

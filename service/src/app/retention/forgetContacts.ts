@@ -28,19 +28,19 @@ import {
 /** One transaction looks at about this many documents, so that others do not wait long. */
 const BATCH = 500;
 const LEASE_MS = 5 * 60_000;
-/** Clocks of several processes differ. */
-const CLOCKS_DIFFER_MS = 60 * 60_000;
+/** The clocks of two processes differ by less than this. */
+const MAX_CLOCK_SKEW_MS = 60 * 60_000;
 
 /** What one transaction has done. */
 interface ForgottenBatch {
   readonly removed: Removed;
-  /** Null after the last one. */
+  /** Where the next transaction goes on; null when nothing is left. */
   readonly next: ForgettingStep | null;
 }
 
 /**
  * Removes what is left of forgotten contacts. Each transaction notes on the contact how far it has
- * come, so that another process goes on from there; two at once do no harm.
+ * come, so that another process can go on from there. Two processes at once do no harm.
  */
 export const startForgetting = ({ deps, log }: Work): Worker =>
   startWorker({
@@ -93,8 +93,8 @@ export const forgetNext = (
 type Task = (tx: Tx, contact: Contact, step: ForgettingStep, now: Date) => Promise<ForgottenBatch>;
 
 /**
- * In this order: the conversations first, so that nothing new is emitted; events last, since they
- * tell which deliveries are theirs.
+ * In this order: the conversations first, so that nothing new is emitted; events last, since only
+ * its event tells which conversation a delivery is about.
  */
 const TASKS: Record<ForgettingStep['task'], Task> = {
   conversations: forgetConversations,
@@ -112,7 +112,7 @@ const begin = (task: ForgettingStep['task'], step: ForgettingStep): ForgettingSt
   after: null,
 });
 
-/** Removes parts of the contact's conversations, and those that have none left. */
+/** Removes parts of the contact's conversations, and the conversations that have no parts left. */
 async function forgetConversations(
   tx: Tx,
   { id: contactId }: Contact,
@@ -160,8 +160,8 @@ async function forgetRest(tx: Tx, { id: contactId }: Contact): Promise<Removed> 
 }
 
 /**
- * Deliveries are found by time, as those of removed subscriptions are. What waits to be sent is
- * cancelled by that.
+ * Deliveries are found by time, which also finds those of removed subscriptions. Removing a pending
+ * delivery cancels it.
  */
 async function forgetDeliveries(
   tx: Tx,
@@ -209,7 +209,7 @@ const isOf = ({ conversationIds }: ForgettingStep, event: Event | null): boolean
 
 /** Ids sort by time, and nothing of a contact is older than the contact. */
 const startOf = (prefix: string, { createdAt }: Contact, { after }: ForgettingStep) => ({
-  value: after ?? `${prefix}_${encodeTime(Math.max(0, Date.parse(createdAt) - CLOCKS_DIFFER_MS))}`,
+  value: after ?? `${prefix}_${encodeTime(Math.max(0, Date.parse(createdAt) - MAX_CLOCK_SKEW_MS))}`,
 });
 
 /** Adds up what was removed, by kind. */

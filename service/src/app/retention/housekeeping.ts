@@ -43,7 +43,7 @@ interface HousekeepingOptions extends Work {
 
 const EVERY_MS = 10 * 60 * 1000;
 
-/** A second process may start a sweep that takes longer, which does no harm. */
+/** During a sweep that takes longer, another process may start a second one, which does no harm. */
 const LEASE_MS = 15 * 60 * 1000;
 
 const BATCH = 500;
@@ -158,9 +158,9 @@ const sweepExpired = <Name extends keyof Expiring>(
   });
 
 /**
- * Removes old deliveries. A pending one is removed too if its next attempt has been due for that
- * long: a receiver that never answers would otherwise fill the disk. One that was queued again
- * recently stays, and so does its event.
+ * Removes deliveries that were created before a time. A pending one is removed too if its next
+ * attempt was due before that time: a receiver that never answers would otherwise fill the disk. A
+ * delivery that was queued again recently stays, and so does its event.
  * @returns `owed`: the events of old deliveries that stay
  */
 async function sweepDeliveries(
@@ -212,7 +212,7 @@ const sweepOlder = <Name extends keyof Aging>(
     const query = { where: {}, limit: BATCH, ...from } as Query<Aging[Name]>;
     const old = (await collection.find(query)).filter(({ createdAt }) => createdAt < before);
     for (const { id } of old) {
-      // Read again, locked: it may have been queued again since it was found.
+      // The get locks: a delivery may have been queued again since it was found.
       const document = await collection.get(id);
       if (document && (await mayGo(document, tx))) await collection.delete(id);
     }

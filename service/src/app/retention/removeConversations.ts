@@ -20,7 +20,7 @@ const CONVERSATIONS_AT_ONCE = 100;
 /** More documents than one conversation, contact or workspace can have. */
 export const ALL = 100_000;
 
-/** Counts what goes, up to a number that one transaction removes. */
+/** Counts what one transaction removes, and how much more it may remove (`left`). */
 export class Removal {
   readonly removed: Partial<Record<RemovedKind, number>> = {};
   left: number;
@@ -72,7 +72,7 @@ export async function removeBatch(
   return { result: removed, next: oldest.length < CONVERSATIONS_AT_ONCE ? null : next };
 }
 
-/** Whether no tool call, payment, wait or outbound message of the conversation is still under way. */
+/** Whether no tool call, turn, payment, wait or outbound message of a conversation is under way. */
 export async function isAtRest(
   tx: Tx,
   { id: conversationId, contactId }: Conversation,
@@ -103,7 +103,7 @@ type RemovePart = (
 /**
  * Removes what belongs to a conversation, but not the conversation itself. Figures of the overview
  * stay: what had not ended is counted as cancelled.
- * @returns false when there may be more than one transaction removes
+ * @returns false when this transaction may remove no more, so that some parts may be left
  */
 export async function removeParts(
   tx: Tx,
@@ -159,7 +159,7 @@ async function removePayments(
   for (const { id } of found) removal.left -= Number(await tx.payments.delete(id));
 }
 
-/** The workflow of a question goes on without an answer. Its wait stays for that, with no text. */
+/** The workflow that asked goes on without an answer. Until then, its wait stays, without texts. */
 async function removeWaits(
   tx: Tx,
   { id: conversationId }: Conversation,
@@ -238,8 +238,8 @@ async function removeMessages(
 }
 
 /**
- * Removes a conversation without parts, and who has read it. The contact goes with its last
- * conversation.
+ * Removes a conversation that has no parts left, with its read marks. With the last conversation of
+ * a contact, the contact goes too.
  * @returns about how many documents were removed
  */
 export async function removeConversation(

@@ -45,7 +45,7 @@ export async function removeOldConversations(
 
 /**
  * Locks the contact, then the conversation: the order in which storing a customer's message locks
- * them. One that is not at rest is not locked.
+ * them. A conversation that is not at rest is not locked.
  * @returns whether the locked conversation is older than `before` and at rest
  */
 async function isOld(tx: Tx, found: Conversation, before: string): Promise<boolean> {

@@ -23,9 +23,9 @@ const POSITION = 'chat_sessions_swept';
 
 /**
  * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
- * session is checked once: a visitor who has written by then keeps theirs.
+ * session is checked once: a visitor who has written by then keeps it.
  * @param before ISO 8601, as stored
- * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
+ * @param workspaces removes only their visitors and leaves the others to a later check; absent: all
  * @returns how many were removed
  */
 export const removeSilentVisitors = (
@@ -33,9 +33,9 @@ export const removeSilentVisitors = (
   before: string,
   workspaces?: readonly string[],
 ): Promise<number> =>
-  sumOfBatches(deps, (tx, from) => removeSilentOf(tx, before, workspaces, from));
+  sumOfBatches(deps, (tx, from) => removeSilentBatch(tx, before, workspaces, from));
 
-async function removeSilentOf(
+async function removeSilentBatch(
   tx: Tx,
   before: string,
   workspaces: readonly string[] | undefined,
@@ -64,7 +64,7 @@ async function removeSilentOf(
 }
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
-  // Locked, so that a message at this moment has its conversation when that is looked for.
+  // The lock waits for a message that is being stored, so that its conversation is found below.
   await tx.contacts.get(contactId);
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;
@@ -114,7 +114,7 @@ export async function removeUnansweredVisitors(
   return made;
 }
 
-/** Adds to what was made. */
+/** Makes room in one workspace, and adds what was removed to `made`. */
 async function makeRoomIn(
   deps: Pick<Deps, 'store'>,
   workspaceId: string,
@@ -167,7 +167,7 @@ async function conversationsOwed(
   return owed;
 }
 
-/** Only the visitor has written, and nobody has taken it over, closed or rated it. */
+/** Whether only the visitor wrote, in a conversation that nobody took over, closed or rated. */
 const isUnanswered = ({
   channel,
   status,
@@ -181,8 +181,8 @@ const isUnanswered = ({
   qualifiedAt === null;
 
 /**
- * Locks the conversation and checks it again. It also stays if the visitor has another conversation
- * that was answered.
+ * Locks the conversation and checks it again. A visitor with another conversation that was answered
+ * keeps this one too.
  */
 async function mayRemove(
   tx: Tx,
@@ -204,8 +204,8 @@ async function mayRemove(
 }
 
 /**
- * Removes the events of the removed conversations that no subscription is owed. These events lie
- * between the first conversation's creation and the last one's change.
+ * Removes those events of the removed conversations that no subscription is owed. They lie between
+ * the first creation and the last change of these conversations.
  */
 async function removeDeliveredEvents(
   deps: Pick<Deps, 'store'>,

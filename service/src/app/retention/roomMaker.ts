@@ -27,8 +27,8 @@ const MIN_MESSAGE_BYTES = 3500;
 
 /**
  * Removes chat visitors who were never answered while the store's memory is filled up to a mark: one
- * step, then a new measurement. If only the largest workspaces are refused, it removes theirs;
- * otherwise it begins with the largest workspace.
+ * step, then a new measurement. If only the largest workspaces are refused, only their visitors are
+ * removed; otherwise those of the largest workspace go first.
  */
 export class RoomMaker {
   readonly #options: RoomMakerOptions;
@@ -70,15 +70,15 @@ export class RoomMaker {
     const { store, clock, log, isConnected } = this.#options;
     const ago = (ms: number) => timestamp(new Date(clock.now().getTime() - ms));
     try {
-      const isOfLargest =
+      const isLargestOnly =
         pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
       const all = pressure.holders();
-      const workspaces = isOfLargest ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
-      if (isOfLargest) await this.#name(workspaces.slice(0, MAX_NAMED), pressure);
+      const workspaces = isLargestOnly ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
+      if (isLargestOnly) await this.#name(workspaces.slice(0, MAX_NAMED), pressure);
       const silent = await removeSilentVisitors(
         { store },
         ago(WRITE_MS),
-        isOfLargest ? workspaces : undefined,
+        isLargestOnly ? workspaces : undefined,
       );
       const maxMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MIN_MESSAGE_BYTES);
       const { conversations, messages, events } = await removeUnansweredVisitors(

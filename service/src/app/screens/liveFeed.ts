@@ -12,7 +12,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import type { Change, Document } from '../../store/store.ts';
 
 /**
- * What may have changed: an event, or an event of one conversation. `thread` alone is every thread.
+ * What may have changed: an event, or an event of one conversation. `thread` alone is all threads.
  * A presence names who is there, and `assigned` the member to whom a conversation was given.
  */
 export type LiveTopic =
@@ -21,7 +21,7 @@ export type LiveTopic =
   | `presence:${string}:${string}`
   | `assigned:${string}:${string}`;
 
-/** Members hear of others who are there, and of what they are given themselves. */
+/** A presence concerns all other members, an assignment only the member it is made to. */
 export function concerns(topic: LiveTopic, memberId: string): boolean {
   const [event, , about] = topic.split(':');
   if (about === undefined) return true;
@@ -34,7 +34,7 @@ export interface LiveChange {
   readonly at: number;
 }
 
-/** How many changed topics are remembered, of all workspaces. */
+/** How many changed topics are remembered, in all workspaces together. */
 const MAX_REMEMBERED = 10_000;
 /** Told to all workspaces. */
 const EVERYONE = '*';
@@ -48,7 +48,7 @@ export function followWorkspaces(store: ServiceStore, signal: AbortSignal): Live
       else {
         const { document } = change as Change;
         const { workspaceId } = (document ?? {}) as { workspaceId?: string };
-        // A removed document no longer has a workspace. Nothing told here says which one it was.
+        // The workspace of a removed document is unknown, so all are told. Its topics carry no ids.
         if (document === null) feed.note(EVERYONE, topicsOf(change as Change));
         else if (workspaceId !== undefined) feed.note(workspaceId, topicsOf(change as Change));
       }
@@ -69,7 +69,7 @@ export class LiveFeed {
   /** By workspace and topic, the one that changed longest ago first. */
   readonly #lastAt = new Map<string, number>();
   #now = 0;
-  /** What changed up to here may be forgotten. */
+  /** Changes up to this position may have been forgotten. */
   #forgottenUpTo = 0;
 
   constructor(maxRemembered = MAX_REMEMBERED) {
@@ -81,7 +81,7 @@ export class LiveFeed {
     return this.positionAt(this.#now);
   }
 
-  /** A position from a change of this process's feed. */
+  /** The position of a change in this process's feed. */
   positionAt(at: number): string {
     return `${this.#process}.${at}`;
   }
@@ -156,7 +156,7 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
         ? ['conversations', 'thread']
         : ['conversations', `thread:${id}`, ...awaiting(document as Conversation)];
     case 'contacts':
-      // Others change with each message, which changes their conversation too.
+      // Any other change comes with a message, which changes the conversation too.
       return isChangedByTeam(document) ? ['conversations'] : [];
     case 'messages':
       return thread;
@@ -176,7 +176,7 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
     case 'webhookTurns':
       return ['agent'];
     case 'channels':
-      // Each inbound message changes its channel. A thread only needs to know when it is removed.
+      // Each inbound message changes its channel. A thread depends only on the channel's removal.
       return document === null ? ['channels', 'thread'] : ['channels'];
     case 'payments':
       return [...thread, 'payments'];
@@ -195,7 +195,7 @@ function topicsOf({ collection, id, document }: Change): readonly LiveTopic[] {
 const awaiting = (conversation: Conversation): readonly LiveTopic[] =>
   isCustomerWaiting(conversation) ? ['awaiting'] : [];
 
-/** Who assigns a conversation to themselves knows it. */
+/** Members who assign a conversation to themselves are not told. */
 const assigned = ({ conversationId, change, actor }: SystemNote): readonly LiveTopic[] =>
   change.type === 'assigned' && change.to !== null && change.to.id !== actor.memberId
     ? [`assigned:${conversationId}:${change.to.id}`]

@@ -19,18 +19,18 @@ const FULL_RETRY_MS = 30_000;
 const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 export const openTeamStreams = (): OpenStreams => new OpenStreams(TEAM_STREAMS);
 /**
- * Between two loads of a part, a page waits this long for each open stream. So all pages together load
- * one this often at most, however much changes.
+ * All pages together load at most one part in this time, however much changes: between two loads, a
+ * page waits this long for each open stream.
  */
 const LOAD_EVERY_MS = 25;
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
-/** Of more changed threads than this, a reader is told that every thread may have changed. */
+/** Above this number of pending topics, the reader is told that every thread may have changed. */
 const MAX_PENDING = 200;
 
 /**
- * Each page and each part of one says how new it is, so that it is not loaded again for a change
- * that it shows, and how many milliseconds to wait before a part is loaded once more.
+ * Each page, and each part of a page, says how new it is, so that it is not loaded again for a
+ * change that it already shows. It also says how many milliseconds to wait before a part is loaded.
  */
 export const noteLivePosition =
   (feed: LiveFeed, streams: OpenStreams): RequestHandler =>
@@ -45,10 +45,10 @@ export const noteLivePosition =
   };
 
 /**
- * Server-sent events that tell a browser's pages what to reload, without its content. An event is
+ * Server-sent events that tell a browser's pages what to reload, without the content. An event is
  * named by what changed; the data of `thread`, `presence` and `assigned` is the conversation's id, or
- * `*` for every one. Its id is the position in the feed: `?since=` a position begins with what has
- * changed from there on.
+ * `*` for all. The event's id is its position in the feed. A stream with `?since=` a position begins
+ * with what has changed since.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open
  */

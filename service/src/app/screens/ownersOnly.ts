@@ -5,8 +5,8 @@ import { signedInOf } from '../../team/signedIn.ts';
 import { isOwner } from '../../team/workspace.ts';
 
 /**
- * All that a member may post, as the routes are registered. Every other route is an owner's, so a
- * new one is too until it is added here.
+ * All routes to which a member may post, as they are registered. Every other POST is for owners
+ * only, and so is that of a new route until it is added here.
  */
 const MEMBERS_POSTS = [
   '/conversations/:id/reply',
@@ -71,8 +71,8 @@ function mayMember(memberId: string, method: string, address: string): boolean {
 }
 
 /**
- * Refuses members what only owners may do, and shows them neither its forms nor its links. Use it
- * only after requireMember.
+ * Refuses members what only owners may do, and hides the forms and links for it. Use it only after
+ * requireMember.
  */
 export const ownersOnly: RequestHandler = (request, response, next) => {
   const { member } = signedInOf(response);

@@ -163,13 +163,13 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(keysRouter(deps, publicUrl), examplesRouter(publicUrl));
   router.use(settingsRouter(deps, parts.n8n), cannedRepliesRouter(deps));
 
-  router.use(asksForPage, pageHeaders(), noteMember(deps), noteCounts(deps), showUnknown);
+  router.use(passBrowsersOnly, pageHeaders(), noteMember(deps), noteCounts(deps), showUnknown);
   router.use(handleScreenErrors);
   return router;
 }
 
-/** Programs get the API's answer at addresses that do not exist, browsers a page. */
-const asksForPage: RequestHandler = (request, _response, next) =>
+/** At addresses that do not exist, browsers get a page and programs get the API's answer. */
+const passBrowsersOnly: RequestHandler = (request, _response, next) =>
   request.path.startsWith('/api/') || request.accepts(['json', 'html']) !== 'html'
     ? next('router')
     : next();

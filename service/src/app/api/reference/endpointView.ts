@@ -53,7 +53,7 @@ function bodyView({ requestBody }: OperationObject): View {
   );
 }
 
-/** Errors have a list of their own; what an event's receiver may answer has no content. */
+/** Errors have a list of their own. A receiver's answers to an event have no content. */
 function answerView(
   { operationId }: OperationObject,
   status: string,

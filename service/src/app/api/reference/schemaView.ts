@@ -26,7 +26,7 @@ export function typeView(schema: Schema): View {
 const listed = (values: readonly unknown[]): View =>
   values.map((value, at) => html`${at === 0 ? null : ', '}<code>${JSON.stringify(value)}</code>`);
 
-/** What a value is held to beyond its type. zod writes the largest safe integer where none is set. */
+/** The limits and the default of a value. zod writes ±(2^53 - 1) where a number has no limit. */
 function limitsOf(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
   const range = (from: number | undefined, to: number | undefined, unit: string) => {
