@@ -5,8 +5,8 @@ import type { Document } from '../../store/store.ts';
 const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
 
 /**
- * Seals again, with `to`, every value in a document that `from` sealed, at any depth. A value
- * counts as sealed if `from` opens it, so no list of sealed fields is needed and no field is missed.
+ * Seals again, with `to`, every value that `from` sealed in a document, at any depth. Whatever
+ * `from` opens counts as sealed: no list of sealed fields is needed, and no field is missed.
  * @returns the same object when it holds no sealed value
  */
 export function reseal<Doc extends Document>(document: Doc, from: SecretBox, to: SecretBox): Doc {

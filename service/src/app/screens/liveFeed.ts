@@ -21,7 +21,7 @@ export type LiveTopic =
   | `presence:${string}:${string}`
   | `assigned:${string}:${string}`;
 
-/** A presence concerns all other members, an assignment only the member it is made to. */
+/** A presence concerns all other members, an assignment only the member who is assigned. */
 export function concerns(topic: LiveTopic, memberId: string): boolean {
   const [event, , about] = topic.split(':');
   if (about === undefined) return true;

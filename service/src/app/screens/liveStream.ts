@@ -47,8 +47,8 @@ export const noteLivePosition =
 /**
  * Server-sent events that tell a browser's pages what to reload, without the content. An event is
  * named by what changed; the data of `thread`, `presence` and `assigned` is the conversation's id, or
- * `*` for all. The event's id is its position in the feed. A stream with `?since=` a position begins
- * with what has changed since.
+ * `*` for all. The event's id is its position in the feed. With `?since=` a position, the stream
+ * begins with what has changed since.
  * @param signal ends all streams
  * @throws unavailable (503) when too many streams are open
  */
