@@ -2,7 +2,7 @@ import type { ConnectedAccount } from '../platform/accounts/accountSetup.ts';
 import { timestamp } from '../platform/clock.ts';
 import type { ChannelType, Contact } from '../conversations/index.ts';
 
-/** Has the account's id, so that what arrives there is verified with the account's secret. */
+/** The URL names the account, whose secret verifies the requests to it. */
 export const channelWebhookUrl = (
   publicUrl: string,
   { type, id }: Pick<Channel, 'type' | 'id'>,

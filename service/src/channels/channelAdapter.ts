@@ -43,7 +43,7 @@ export interface ConnectedChannel extends ChannelKind {
    * @param account whose webhook address was called; items may name other accounts of the workspace
    */
   parse(body: unknown, account: OpenAccount): readonly InboundItem[];
-  /** Sends one text of at most `capabilities.textMax` characters. Rejects only by the signal. */
+  /** Sends one text of at most `capabilities.textMax` characters. Rejects only if aborted. */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
   /**
    * Shows the customer that somebody is typing. A failure is of no consequence.
@@ -83,7 +83,7 @@ export interface OutboundText {
   /** Sent along if the channel supports it; receipts return it. */
   readonly outboundMessageId: string;
   readonly text: string;
-  /** Answers to press. Only where `capabilities.takesChoices` said so. */
+  /** Answers to press. Only where `capabilities.takesChoices` allows them. */
   readonly choices?: readonly string[];
   readonly to: Pick<Contact, 'phone' | 'channelUserId'>;
 }

@@ -3,8 +3,8 @@ import type { DeliveryState } from '../conversations/index.ts';
 /** What a channel reports to a webhook of ours. */
 export type InboundItem = InboundMessage | InboundNote | InboundReceipt;
 
-interface FromAccount {
-  /** The channel's id of the account that it is for. */
+interface ForAccount {
+  /** The channel's id of the account that the item is for. */
   readonly account: string;
 }
 
@@ -17,7 +17,7 @@ export interface InboundSender {
 }
 
 /** A message from the customer. Anything but text is described in brackets. */
-export interface InboundMessage extends FromAccount {
+export interface InboundMessage extends ForAccount {
   readonly type: 'message';
   readonly from: InboundSender;
   /** The channel's id; the same id is the same message. */
@@ -28,7 +28,7 @@ export interface InboundMessage extends FromAccount {
 }
 
 /** Something else that the customer did. It is shown in the thread and needs no answer. */
-export interface InboundNote extends FromAccount {
+export interface InboundNote extends ForAccount {
   readonly type: 'note';
   readonly from: InboundSender;
   readonly id: string;
@@ -41,7 +41,7 @@ export interface InboundNote extends FromAccount {
 }
 
 /** How far one of our outbound messages has come. */
-export interface InboundReceipt extends FromAccount {
+export interface InboundReceipt extends ForAccount {
   readonly type: 'receipt';
   readonly channelMessageId: string;
   /** The id of our outbound message, if the channel returns it; else null. */

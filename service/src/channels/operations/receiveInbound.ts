@@ -30,12 +30,12 @@ const MAX_CONCURRENT_TRANSACTIONS = 50;
  * Stores what a channel delivers: messages, notes and receipts. Each item is stored once, however
  * often it comes. All items about one contact are stored in one transaction, in order. An item goes
  * to the account that it names, since one webhook address may serve several numbers.
- * @param channel the account whose secret verified the delivery
- * @param contactLocks the locks that all deliveries share: items about the same contact are stored
- * in the order in which the deliveries came
+ * @param channel the account whose secret verified the webhook call
+ * @param contactLocks the locks that all webhook calls share: items about the same contact are
+ * stored in the order in which the calls came
  * @returns how many items name an account that the workspace has not connected; these are skipped
- * @throws the first failure of a contact's items, after all others are stored. Delivering the same
- * items again is safe.
+ * @throws the first failure of a contact's items, after all others are stored. It is safe to pass
+ * the same items again.
  */
 export async function receiveInbound(
   deps: Deps,
@@ -44,7 +44,7 @@ export async function receiveInbound(
   contactLocks = new KeyedMutex(),
 ): Promise<{ unknown: number }> {
   const { workspaceId, type } = channel;
-  // The locks are taken before the first await, so their order is that of the deliveries.
+  // The locks are taken before the first await, so their order is that of the calls.
   const groups = groupInbound(items).map((group) => ({
     group,
     account: group[0]!.account,
@@ -147,7 +147,7 @@ async function storeInbound(
   return conversation;
 }
 
-/** When it was sent. A channel's clock may be ahead of ours. */
+/** When an item was sent, but not later than now: a channel's clock may be ahead of ours. */
 const timeOf = ({ sentAt }: Pick<InboundMessage, 'sentAt'>, now: Date): Date =>
   sentAt !== null && sentAt < now ? sentAt : now;
 

@@ -69,8 +69,9 @@ export const newContact = (
 });
 
 /**
- * Gives a contact a new phone number or user id, unless another contact has it, or it has a later one.
- * @param at when it changed, by the channel's clock
+ * Gives a contact a new phone number or user id, unless another contact has the same one. Does
+ * nothing if the contact has changed again since.
+ * @param at when the number or id changed, by the channel's clock
  */
 export async function renumberContact(
   tx: Tx,

@@ -41,8 +41,8 @@ const INTERRUPTED: SendResult = {
 
 /**
  * Takes the contact's oldest pending text and records that an attempt begins, before anything is
- * sent. Texts that can no longer be sent fail. An attempt that a crash interrupted may have arrived:
- * it waits for its receipt before it is made again.
+ * sent. Texts that can no longer be sent fail. A text whose attempt a crash interrupted may have
+ * arrived: it waits for a receipt before it is sent again.
  * @param job the claimed job. It is due even if the wall clock has been set back since.
  * @param isInTime whether an attempt would end before another process can claim the job. If not, the
  * text is left to that process.

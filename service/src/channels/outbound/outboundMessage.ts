@@ -153,8 +153,8 @@ export function afterAttempt(
 const FORWARD: readonly DeliveryState[] = ['pending', 'sent', 'delivered', 'read'];
 
 /**
- * Receipts come in any order and more than once: `read` is never undone by `delivered`, and what
- * was delivered has not failed.
+ * Whether a status may change to another. Receipts come in any order and more than once: `read` is
+ * never undone by `delivered`, and what was delivered has not failed.
  */
 export function isForwardState(from: DeliveryState, to: DeliveryState): boolean {
   if (from === 'failed') return to === 'delivered' || to === 'read';

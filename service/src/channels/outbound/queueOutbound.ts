@@ -70,8 +70,8 @@ export async function queueOutbound(
 }
 
 /**
- * Queues what was not sent of a message that failed, behind what waits. Each text gets an id of its
- * own, so that a late receipt of the attempt that failed says nothing about the new one.
+ * Queues again the texts of a failed message that were not sent, behind those already waiting. Each
+ * gets a new id, so that a late receipt for the failed attempt says nothing about the new one.
  * @returns false when the message has not failed
  */
 export async function resendOutbound(
@@ -208,7 +208,7 @@ export async function recordReceipt(
   if (outbound.status === 'pending') await enqueueOutbound(tx, contact, now);
 }
 
-/** Finds it by our own id, which the channel returns in receipts, or else by the channel's id. */
+/** Finds a receipt's text by our own id, which the channel returns, or else by the channel's id. */
 async function findOutbound(
   tx: Tx,
   { workspaceId }: Channel,

@@ -23,7 +23,7 @@ interface SenderOptions extends Work {
 /** Texts of one workspace under way at once, across all its accounts. */
 const MAX_PER_WORKSPACE = 64;
 const MAX_PER_ACCOUNT = 20;
-/** A claimed text may first have to wait for an attempt of the contact's text before it. */
+/** A claimed text may first have to wait while the contact's previous text is being sent. */
 const ATTEMPTS_PER_LEASE = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */
 const GRACE_MS = 15_000;
@@ -39,7 +39,7 @@ export function startSender(options: SenderOptions): Worker {
   const policy: AttemptPolicy = { retryDelaysMs, graceMs };
   /**
    * One attempt per contact at a time. A receipt can make a contact's next text due before the
-   * channel has answered the attempt before it.
+   * channel has answered the previous attempt.
    */
   const contacts = new KeyedMutex();
 

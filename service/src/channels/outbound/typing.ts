@@ -15,7 +15,7 @@ import { findChannelOf } from '../operations/channels.ts';
 import { adapterOf, connectedChannel } from '../registry.ts';
 import { accountGroup, TYPING_QUEUE } from './outboundMessage.ts';
 
-/** When it is shown for the first time. Nothing is shown for a turn that ends sooner. */
+/** When typing is first shown. Nothing is shown for a turn that ends sooner. */
 const FIRST_AFTER_MS = 1000;
 /** How many of the newest messages are searched for the customer's last one. */
 const MESSAGES_READ = 10;
@@ -24,7 +24,7 @@ const MAX_PER_ACCOUNT = 5;
 
 const jobId = (contactId: string) => `typing ${contactId}`;
 
-/** Has a contact's channel show that somebody is typing, where it can. */
+/** Makes a contact's channel show that somebody is typing, if it can. */
 export async function queueTyping(tx: Tx, contact: Contact, now: Date): Promise<void> {
   if (adapterOf(contact.channel).capabilities.typingEveryMs === undefined) return;
   await tx.jobs.enqueue({
@@ -57,7 +57,7 @@ export const startTyping = (options: TypingOptions): Worker =>
     onFailure: { message: 'a customer could not be shown that somebody types', idField: 'typing' },
   });
 
-/** Whom to show it, and where. */
+/** To whom typing is shown, and where. */
 interface Recipient {
   readonly contact: Contact;
   readonly channel: Channel;
@@ -82,7 +82,7 @@ async function showTyping(
 }
 
 /**
- * Schedules the next time.
+ * Schedules the next time that typing is shown.
  * @returns null, with the job ended, when the turn has ended or the channel cannot show it
  */
 async function scheduleNext(tx: Tx, deps: Deps, contactId: string): Promise<Recipient | null> {

@@ -35,7 +35,7 @@ function contactOf({ collection, id, document }: Change): string | null {
   if (document === null) return null;
   if (collection === 'messages') return (document as Message).contactId;
   if (collection !== 'conversations') return null;
-  // Nobody types any more once somebody else has control.
+  // When the agent loses control, its typing ends; a closed conversation is shown as closed.
   const { contactId, status } = document as Conversation;
   return status === 'ai_active' ? null : contactId;
 }

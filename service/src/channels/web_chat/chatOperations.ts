@@ -45,7 +45,7 @@ export const startChatSession = (
   });
 };
 
-/** Finds the visitor of a chat token; null when it is unknown or the contact is forgotten. */
+/** Finds the visitor of a chat token; null when the token is unknown or the contact forgotten. */
 export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
   store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
     const session = await tx.chatSessions.peek(hashToken(token));
@@ -59,7 +59,7 @@ export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =
 
 /**
  * A visitor's messages in the order they were written, over all their conversations.
- * @param afterMessageId only what came after it; from the beginning when null or not theirs
+ * @param afterMessageId lists what came after this message; null, or not the visitor's: everything
  */
 export const listChatMessages = (
   { store }: Pick<Deps, 'store'>,

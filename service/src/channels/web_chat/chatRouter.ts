@@ -8,12 +8,12 @@ import { LANGUAGES, type Language } from '../../platform/reading/language.ts';
 import { chatPage, noChatPage } from './chatPage.ts';
 
 const EMBED_SCRIPT = readFileSync(new URL('../../platform/html/assets/embed.js', import.meta.url));
-/** Its URL has no version, because it is part of other websites. */
+/** How long the script is cached. Its URL is part of other websites and so has no version. */
 const EMBED_SECONDS = 300;
 
 /**
  * The customers' chat page, and the script that adds it to a website.
- * @param frameOrigins the websites that may show it in a frame
+ * @param frameOrigins the websites that may show the page in a frame
  */
 export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router {
   const router = Router();
@@ -42,7 +42,7 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
   return router;
 }
 
-/** The one that `lang` names, else the first of the browser's that there are words in. */
+/** The language that `lang` names, else the browser's first one that the page has words in. */
 function languageOf(request: Request): Language {
   const named = request.query['lang'];
   const lang = typeof named === 'string' ? named.slice(0, 2).toLowerCase() : null;

@@ -1,6 +1,6 @@
 import type { Language } from '../../platform/reading/language.ts';
 
-/** `{name}` and the like are filled in by the page's scripts. */
+/** chatPage.ts fills in `{name}`, the page's scripts fill in `{count}` and the like. */
 const ENGLISH = {
   title: 'Chat with {name}',
   needsJavaScript: 'This chat needs JavaScript. Turn it on for this page, then reload.',

@@ -7,7 +7,7 @@ import { findChatVisitor } from './chatOperations.ts';
 
 declare module '../../platform/http/caller.ts' {
   interface Caller {
-    /** The visitor whose chat token it is; null for an API key. */
+    /** The visitor whose chat token the request has; null for an API key. */
     readonly contact: Contact | null;
   }
 }

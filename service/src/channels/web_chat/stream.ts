@@ -29,7 +29,7 @@ const RETRY_MS = 1000;
 const REPLACED_RETRY_MS = 60_000;
 
 export interface ChatStreamSettings extends StreamLimits {
-  /** How often a beat is sent. A page that has not taken one when the next is due is gone. */
+  /** How often a beat is sent. A page that has not read a beat by the next one counts as gone. */
   readonly beatMs: number;
   /** Limits the bytes that are sent to an address. */
   readonly readBytes: RateLimit;
@@ -160,7 +160,7 @@ interface ChatStream {
 interface Told {
   /** The id of the last message; null: none. */
   readonly lastId: string | null;
-  /** Until when somebody types; null: nobody types. */
+  /** When the typing ends, as told; null: nobody is typing. */
   readonly typing: string | null;
   /** The conversation that is closed; null: none. */
   readonly closed: string | null;

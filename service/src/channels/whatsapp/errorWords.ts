@@ -18,7 +18,7 @@ const REGISTRATION =
   'The number is not registered with the Cloud API. Register it in WhatsApp Manager.';
 const REQUEST = 'WhatsApp could not read the message.';
 const UNKNOWN = 'WhatsApp rejected the message.';
-/** They say little, so Meta's details follow them. */
+/** Sentences that say little, so Meta's details follow them. */
 const VAGUE: readonly string[] = [REQUEST, TEMPLATE, UNKNOWN];
 
 /**
@@ -77,7 +77,7 @@ const KNOWN: Readonly<Record<number, string>> = {
   133010: REGISTRATION,
 };
 
-/** The problem goes away by itself within minutes. */
+/** Codes of problems that go away by themselves within minutes. */
 const TEMPORARY: readonly number[] = [
   1, 2, 4, 80007, 130429, 131000, 131016, 131056, 131057, 133004,
 ];

@@ -38,8 +38,8 @@ export async function sendText(
 }
 
 /**
- * Shows the customer that somebody is typing, and that their message was read. It ends with our next
- * message, and after 25 seconds.
+ * Shows the customer that somebody is typing, and that their message was read. The indicator ends
+ * with our next message, or after 25 seconds.
  * @see developers.facebook.com, WhatsApp, "Typing indicators"
  */
 export async function showTyping(
@@ -78,7 +78,7 @@ export async function testConnection(
   const { status, json } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
-    // The rest of the request is fixed, so an invalid parameter is the number.
+    // The rest of the request is fixed, so only the number can be an invalid parameter.
     const isUnknown = error.code === 100 || error.code === 33;
     return {
       ok: false,

@@ -33,7 +33,7 @@ export type GraphAnswer =
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Keeps connections for the next call for some seconds; an idle one keeps no process alive. */
+/** Keeps connections open for some seconds, for the next call. Idle ones keep no process alive. */
 const connections = new Agent({ keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 });
 
 /**
@@ -93,6 +93,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 function parseObject(text: string): Fields | null {
   const value: unknown = jsonIn(text);
+  // fieldsOf returns an object as it is, and an empty one for anything else.
   return value === fieldsOf(value) ? (value as Fields) : null;
 }
 

@@ -4,8 +4,8 @@ import { type Fields, fieldsOf, listOf, shortened, textOf } from './fields.ts';
 import { messageInWords } from './inWords.ts';
 
 /**
- * Reads every message and status in the body of a webhook, in order. An item that cannot be read is
- * left out; the others are not.
+ * Reads every message and status in the body of a webhook, in order. Only items that cannot be read
+ * are left out.
  * @see developers.facebook.com, Cloud API, "Webhooks", field `messages`
  */
 export const parseBody = (body: unknown): readonly InboundItem[] =>
@@ -50,7 +50,7 @@ function readMessage(
 
 const MAX_EMOJI_CHARACTERS = 20;
 
-/** Null when it is a message. */
+/** Null for a message of the customer. */
 function noteInWords({ type, reaction }: Fields): string | null {
   if (type === 'revoke') return 'deleted a message on their phone. It stays here';
   if (type !== 'reaction') return null;

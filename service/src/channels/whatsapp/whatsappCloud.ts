@@ -5,7 +5,7 @@ import { parseBody } from './inbound.ts';
 import { verifyRequest } from './verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** WhatsApp shows it for 25 seconds. */
+/** WhatsApp shows the typing indicator for 25 seconds. */
 const TYPING_EVERY_MS = 20_000;
 /** The documented limit of `text.body`. */
 const MAX_TEXT_CHARACTERS = 4096;
@@ -62,7 +62,7 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'list_button',
       label: 'Button of a list',
-      help: 'Opens more than three choices, in your customers’ language. Empty: “Choose”.',
+      help: 'Opens a list of more than three choices. Use your customers’ language. Empty: “Choose”.',
       kind: 'text',
       isRequired: false,
       max: MAX_LIST_BUTTON_CHARACTERS,
