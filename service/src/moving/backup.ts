@@ -44,14 +44,14 @@ export class BackupRefused extends Error {
   override readonly name = 'BackupRefused';
 }
 
-/** What a maker of a backup has put into its folder. */
+/** What `fill` has put into the folder of a backup. */
 export type BackupParts = Pick<BackupManifest, 'store' | 'schema' | 'key_fingerprint'> & {
   readonly names: readonly string[];
 };
 
 /**
  * Makes a new backup. Its name appears only when all of it is on the disk.
- * @param to the folder that it is made in, under a name of its own
+ * @param to the folder in which the backup's own folder is made
  * @param fill puts the files into a folder that only its owner may read
  * @returns the folder of the backup
  */
@@ -64,11 +64,11 @@ export async function makeBackup(
   const taken = new Error(`${folder} exists already. Wait a second, then try again.`);
   if ((await stat(folder).catch(() => null)) !== null) throw taken;
   const part = `${folder}.part`;
-  const make = (path: string) =>
+  const makeFolder = (path: string) =>
     orCannotWrite(folder, mkdir(path, { recursive: true, mode: 0o700 }));
-  await make(dirname(part));
-  // Of two backups of the same second, one makes the folder: for the other it was there.
-  if ((await make(part)) === undefined) throw taken;
+  await makeFolder(dirname(part));
+  // Of two backups in the same second, only one makes the folder; the other finds it there.
+  if ((await makeFolder(part)) === undefined) throw taken;
   try {
     const { names, ...about } = await fill(part);
     const files: BackupFile[] = [];
@@ -140,7 +140,7 @@ export async function readBackup(folder: string): Promise<BackupManifest> {
     if (found.size !== bytes)
       throw new BackupRefused(`${name} has ${found.size} bytes in place of ${bytes}.`);
     if ((await sha256Of(path)) !== sha256)
-      throw new BackupRefused(`${name} was changed or damaged: its checksum does not fit.`);
+      throw new BackupRefused(`${name} was changed or damaged: its checksum does not match.`);
   }
   return manifest;
 }

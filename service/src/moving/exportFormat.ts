@@ -101,6 +101,7 @@ export async function writeExport(
   let lines = lineOf(header);
   for await (const record of records) {
     const line = lineOf(record);
+    // A UTF-16 unit takes at most 3 bytes, so only a very long line has to be measured.
     if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES)
       throw new Error(`${nameOf(record)} is too large to be exported.`);
     lines += line;

@@ -10,12 +10,12 @@ import {
 import { createSecretBox } from '../platform/security/secretBox.ts';
 import type { DumpedRecord } from '../store/store.ts';
 
-/** Refuses an export or a backup whose secrets are sealed with another key than the service has here. */
+/** Refuses an export or a backup whose secrets are sealed with a key that is not here. */
 export class KeyRequirement {
   private readonly place: KeyPlace;
   /** The fingerprint of the key here; null when there is none. */
   readonly fingerprint: string | null;
-  /** That of a new key here, left by a change that was interrupted. The next start may adopt it. */
+  /** The fingerprint of a new key that an interrupted rotation left. The next start may use it. */
   private readonly next: string | null;
 
   private constructor(place: KeyPlace, fingerprint: string | null, next: string | null) {
@@ -58,7 +58,7 @@ export class KeyRequirement {
     );
   }
 
-  /** Passes records on. Throws at the one with the key's fingerprint when the key here is another. */
+  /** Passes records on. Throws at the record of the key's fingerprint if that key is not here. */
   async *checked(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
     for await (const record of records) {
       if (!('job' in record) && isFingerprint(record.document, record.collection))

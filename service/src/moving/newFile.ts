@@ -49,7 +49,7 @@ async function fillAndClose(
   }
 }
 
-/** Gives the file its name. Unlike a rename, a hard link never replaces a file created since. */
+/** Gives the file its name. Unlike a rename, a hard link replaces no file that appeared since. */
 async function publish(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);

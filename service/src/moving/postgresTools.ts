@@ -14,7 +14,7 @@ type Program = 'pg_dump' | 'pg_restore';
 export const dumpDatabase = (place: DatabasePlace, file: string): Promise<void> =>
   runOn(place, 'pg_dump', ['--format=custom', `--schema=${place.schema}`, `--file=${file}`]);
 
-/** Reads a dump into a database without its schema: all of it or nothing. */
+/** Reads all of a dump, or nothing, into a database that does not have its schema. */
 export const restoreDatabase = (place: DatabasePlace, file: string): Promise<void> =>
   runOn(place, 'pg_restore', [
     '--no-owner',
@@ -60,8 +60,8 @@ async function runOn(place: DatabasePlace, program: Program, args: readonly stri
 }
 
 /**
- * What libpq reads. The password must not be an argument, which other users can list. As in our
- * driver, the address's query comes before its other parts.
+ * What libpq reads. The password must not be an argument, since other users can list those. As in
+ * our driver, a value in the address's query overrides the same value elsewhere in the address.
  */
 function environmentOf(place: DatabasePlace): NodeJS.ProcessEnv {
   const { hostname, port, username, password, searchParams } = new URL(place.url);
