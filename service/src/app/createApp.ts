@@ -29,7 +29,7 @@ export function createWorkerApp(parts: WorkerAppParts): App {
 
 interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
   readonly deps: Deps;
-  /** Count API requests and attempts to sign in. */
+  /** Count requests, and attempts to sign in. */
   readonly limiters: Limiters;
   readonly chatFeed: ApiParts['chatFeed'];
   readonly followToolCall: ApiParts['followToolCall'];
