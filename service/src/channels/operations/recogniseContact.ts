@@ -70,7 +70,7 @@ export const newContact = (
 
 /**
  * Gives a contact a new phone number or user id, unless another contact has the same one. Does
- * nothing if the contact has changed again since.
+ * nothing if a later change is stored.
  * @param at when the number or id changed, by the channel's clock
  */
 export async function renumberContact(

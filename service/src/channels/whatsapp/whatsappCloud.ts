@@ -62,7 +62,7 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'list_button',
       label: 'Button of a list',
-      help: 'Opens a list of more than three choices. Use your customers’ language. Empty: “Choose”.',
+      help: 'Opens a list of over three choices. Use your customers’ language. Empty: “Choose”.',
       kind: 'text',
       isRequired: false,
       max: MAX_LIST_BUTTON_CHARACTERS,
