@@ -11,7 +11,7 @@ import {
 
 /**
  * Tools that the service carries out itself, without an endpoint. Their calls are requested,
- * approved and reported as those of the workspace's tools.
+ * approved and reported like those of the workspace's own tools.
  * @see docs/decisions/0018-the-agent-makes-payment-links.md
  */
 

@@ -9,17 +9,17 @@ export type ApprovalOutcome = 'requested' | 'approved' | 'rejected' | 'expired' 
 
 declare module '../platform/counting/count.ts' {
   interface Counted {
-    /** The agent's calls that have ended, without tests. */
+    /** The agent's calls that have ended; test calls are not counted. */
     tool_call: readonly [tool: string, status: ToolCallStatus];
     /** How long a call took, with all its attempts. A call without an attempt is not counted. */
     tool_time: readonly [tool: string, durationBucket: number];
     approval: readonly [source: ApprovalSource, outcome: ApprovalOutcome];
-    /** From the question to a person's decision. */
+    /** From the request for an approval to a person's decision. */
     decision_time: readonly [source: ApprovalSource, durationBucket: number];
   }
 }
 
-/** Stands for every tool that does not exist. The agent can make up any number of names. */
+/** Stands for every tool that does not exist, since the agent can make up any number of names. */
 export const UNKNOWN_TOOL = '-';
 
 /** Counts a call of the agent that has ended. */

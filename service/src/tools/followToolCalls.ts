@@ -14,7 +14,7 @@ const RETRY_MS = 10_000;
 
 /**
  * Begins a tool call and waits until it has ended.
- * @returns the call as it then is, which may be unfinished: the time is over, or the service stops
+ * @returns the call as it then is; unfinished when the time is over or the service stops
  * @throws rate_limited (429) when the workspace already waits for its share of calls; the call then
  * has not begun
  */

@@ -7,8 +7,8 @@ import type { Owner } from '../platform/owner.ts';
 import type { RequestTemplate } from './definition/requestTemplate.ts';
 
 /**
- * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its
- * life. draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
+ * A custom tool: what the agent may call on the workspace's own systems, and the pure rules for its
+ * status. draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
  */
 
 export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
@@ -46,7 +46,7 @@ export interface ToolDefinition {
    * MCP's `readOnlyHint`.
    */
   readonly readOnly?: boolean;
-  /** What a customer writes who wants this tool, for example "where is my order". */
+  /** What customers who want this tool write, for example "where is my order". */
   readonly examplePhrases?: readonly string[];
 }
 
@@ -73,9 +73,9 @@ export interface Tool extends Document, ToolDefinition {
 /** The workflow that published a tool and controls it since then. */
 interface Publication {
   readonly owner: Owner;
-  /** Counts how often the tool was published. To unpublish an older revision does nothing. */
+  /** How often the tool was published. Unpublishing an older revision does nothing. */
   readonly revision: number;
-  /** A member lets another owner take it while it is in use. */
+  /** A member has allowed another workflow to take the tool while it is in use. */
   readonly isReleased?: boolean;
 }
 
@@ -87,13 +87,13 @@ interface LastTest {
   readonly at: string;
 }
 
-/** Time for one attempt, in whole milliseconds, since timers take no fractions. */
+/** The time limit of one attempt, in whole milliseconds, since timers take no fractions. */
 export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number =>
   Math.round(timeoutSeconds * 1000);
 
 /**
- * Two definitions that make the same calls have the same hash. The sealed form of a template secret
- * stands for its value.
+ * Two definitions that make the same calls have the same hash. Template secrets are hashed in their
+ * sealed form.
  */
 export function hashDefinition(
   { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
@@ -138,19 +138,19 @@ export function redefine(
 ): Tool {
   const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
   const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
-  // The stored hash may be of older sealed forms: a new encryption key changes them and not the hash.
+  // The stored hash may come from older sealed forms: a new encryption key leaves it as it is.
   if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
   return { ...changed, definitionHash, ...UNTESTED };
 }
 
-/** Gives a tool a secret that its endpoint must learn first: a test call shows that it has. */
+/** Gives a tool a secret that its endpoint may not know yet: the tool must be tested again. */
 export const withNewSecret = (tool: Tool, sealedSecret: string): Tool => ({
   ...tool,
   sealedSecret,
   ...UNTESTED,
 });
 
-/** The agent calls it now, or will once the test call that is under way has succeeded. */
+/** The agent calls the tool now, or will once the test call that is under way has succeeded. */
 export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
   status === 'live' || goLiveCallId !== null;
 

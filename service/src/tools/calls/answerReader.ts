@@ -37,7 +37,7 @@ export class AnswerThread {
     this.#thread = new RestartingThread(SCRIPT, log, tooBusy);
   }
 
-  /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
+  /** @throws OutboundError `network` when other answers take too long; the signal's reason */
   async read(
     workspaceId: string,
     task: AnswerTask,
@@ -45,7 +45,7 @@ export class AnswerThread {
   ): Promise<ToolAttemptResult> {
     if (task.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(task);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
-    // To resolve with a promise would wait for it even after an abort.
+    // `resolve(answer)` would tie the promise to the answer: an abort could no longer reject it.
     const settle = (answer: Promise<ToolAttemptResult>) => void answer.then(resolve, reject);
     const waiting: Waiting = { timer: undefined, task, settle };
     this.#waiting.add(workspaceId, waiting);
@@ -73,7 +73,7 @@ export class AnswerThread {
     return this.#thread.close();
   }
 
-  /** Gives the thread the next answer, when it is free. */
+  /** Gives the next answer to the thread if the thread is free. */
   #next(): void {
     if (this.#thread.isBusy) return;
     const next = this.#waiting.takeNext();

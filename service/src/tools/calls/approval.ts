@@ -44,17 +44,17 @@ export async function emitRequested(
   view: ConversationView,
   now: Date,
 ): Promise<void> {
-  await countApproval(tx, askedIn(call), ['tool', 'requested'], now);
+  await countApproval(tx, requestOf(call), ['tool', 'requested'], now);
   const approval = approvalPayload(call, view.contact);
   await emitEvent(tx, { name: 'approval.requested', approval }, view, now);
 }
 
-const askedIn = ({ workspaceId, createdAt }: ToolCall) => ({ workspaceId, since: createdAt });
+const requestOf = ({ workspaceId, createdAt }: ToolCall) => ({ workspaceId, since: createdAt });
 
 /**
  * Emits that a call no longer waits for approval, whether it was decided or not, so that a workflow
- * that asked elsewhere can withdraw the question.
- * @param call as the decision, or the end of the wait, left it
+ * that asked for a decision elsewhere, such as in Slack, can withdraw the question.
+ * @param call as it is after the decision, or after the end of the wait
  */
 export async function emitDecided(
   tx: Tx,
@@ -63,7 +63,7 @@ export async function emitDecided(
   now: Date,
 ): Promise<void> {
   const status = statusOf(call);
-  if (status !== 'waiting') await countApproval(tx, askedIn(call), ['tool', status], now);
+  if (status !== 'waiting') await countApproval(tx, requestOf(call), ['tool', status], now);
   const workspace = await tx.workspaces.peek(conversation.workspaceId);
   const contact = await tx.contacts.peek(conversation.contactId);
   if (!workspace || !contact) return;

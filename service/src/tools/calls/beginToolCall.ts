@@ -22,8 +22,9 @@ interface BegunCall {
 }
 
 /**
- * Records the beginning of an attempt before anything is sent. Completes a call that has expired, was
- * interrupted by a crash or is no longer wanted, and makes a built-in call in the same transaction.
+ * Records the beginning of an attempt before anything is sent. Completes a call that has expired,
+ * that a crash interrupted for good or that is no longer wanted, and makes a built-in call in the
+ * same transaction.
  * @param lease when too little of it is left, another worker gets the call
  * @returns null when there is nothing to send
  */
@@ -35,6 +36,7 @@ export async function beginToolCall(
   const begun = await deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     const stored = await lockToolCall(tx, id);
+    // The lease may have ended while this waited for the lock.
     if (!lease.covers(0)) return null;
     if (stored?.status === 'pending_approval') return waitOrExpire(tx, deps, stored, now);
     if (stored?.status !== 'running') {
@@ -64,7 +66,7 @@ export async function beginToolCall(
   );
 }
 
-/** A call that nobody has decided about comes up again when it expires. */
+/** Expires a call that nobody has decided about in time; until then, makes it due at that time. */
 async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
   const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
   if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);
@@ -73,9 +75,9 @@ async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Prom
 }
 
 /**
- * Checks the tool before each attempt: one whose definition has changed is not called again, nor is
- * one that is no longer live, except for a test. Before the first attempt, a call without an approval
- * is also dropped when the customer has written or somebody has taken over since.
+ * Checks the tool before each attempt. A tool whose definition has changed is not called again. A
+ * tool that is no longer live is called only for a test. Before the first attempt, a call without
+ * an approval is also dropped when the customer has written or somebody has taken over since.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;

@@ -9,7 +9,7 @@ import {
 
 /** More large results than this cannot stay within the bound. */
 const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
-/** How much stays when results are dropped: so little that the next check is not due at once. */
+/** How much stays when results are dropped. The room below the bound delays the next check. */
 const CHARACTERS_AFTER_DROP = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
@@ -40,10 +40,10 @@ export class LargeResults {
 }
 
 /**
- * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`: drops the oldest of the
- * workspace that has stored the most. So one workspace may use all of it while no other needs any.
+ * Keeps all large results together below `MAX_LARGE_RESULTS_CHARACTERS`: drops the oldest of the
+ * workspace that has stored the most. One workspace may use all the room while no other needs any.
  * @param keep how many characters stay when some results are dropped
- * @returns how many were dropped, and the characters of those that stay
+ * @returns how many results were dropped, and the characters of those that stay
  */
 export async function boundResults(
   tx: Tx,

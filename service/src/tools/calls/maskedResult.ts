@@ -49,8 +49,8 @@ const MAX_CHARACTERS_PER_TURN = 64 * 1024;
 export type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
- * As `maskJson`, for JSON text, piece by piece. It does not parse the whole text, which would take
- * seconds for a large one. If two keys are equal once masked, both stay, and a parser keeps the later.
+ * Does what `maskJson` does, on JSON text and piece by piece: parsing a large text as a whole would
+ * take seconds. If two keys are equal once masked, both stay, and a parser keeps the later.
  * @param json the output of `JSON.stringify`
  */
 export async function maskJsonText(

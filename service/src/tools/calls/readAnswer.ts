@@ -22,7 +22,7 @@ type Clean = (text: string) => string;
 
 /**
  * Reads an answer, or says why it is a failure. The status decides first.
- * @param clean is for what an error quotes, before it is cut: half a secret would not be found
+ * @param clean removes secrets from a quote in an error before it is cut: half a secret would stay
  */
 function readAnswer(address: ToolAddress, response: Answer, clean: Clean): ToolAttemptResult {
   const { status } = response;
@@ -146,7 +146,7 @@ function selectionOf(paths: readonly (readonly string[])[]): Selection {
   return { all: paths.some((path) => path.length === 0), fields: new Map(fields) };
 }
 
-/** The most lists directly inside each other. A path has no names for them. */
+/** How many lists may lie directly inside each other. A path has no names for these levels. */
 const MAX_NESTED_LISTS = 32;
 
 /** @returns undefined when nothing of the value is selected */

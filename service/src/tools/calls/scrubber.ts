@@ -10,7 +10,7 @@ const MIN_SECRET_LENGTH = 4;
 
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 
-/** encodeURIComponent leaves `!'()*` alone; other languages do not. */
+/** `encodeURIComponent` does not encode `!'()*`; other languages do. */
 const strictUri = (text: string) =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -29,7 +29,7 @@ function urlSpellings(secret: string): string[] {
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** The secret in a JSON string: as we write it, in ASCII only, and both with escaped slashes. */
+/** The secret in a JSON string: as we write it, and in ASCII only; also with escaped slashes. */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
@@ -39,8 +39,8 @@ function jsonSpellings(secret: string): string[] {
 }
 
 /**
- * What the base64 of a longer text has in common whatever surrounds the secret. Base64 encodes three
- * bytes at a time, so it depends on `shift`: how many bytes into a group the secret begins.
+ * The part of a longer text's base64 that depends on the secret alone. Base64 encodes groups of
+ * three bytes, so there is one for each `shift`: how many bytes into a group the secret begins.
  */
 function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -102,8 +102,8 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
 
 /**
  * Returns a function that replaces each secret in a text with `[secret]`. It finds the secret as it
- * is, without the space around it, URL-encoded, JSON-escaped, and in base64 or base64url, even inside
- * a longer encoded text (`user:secret`). Secrets of fewer than four characters stay.
+ * is, without the white space around it, URL-encoded, JSON-escaped, and in base64 or base64url,
+ * even inside a longer encoded text (`user:secret`). Secrets of fewer than four characters stay.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const known = secrets

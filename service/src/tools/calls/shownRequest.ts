@@ -13,10 +13,11 @@ interface ShownRequest {
 }
 
 /**
- * Shows the request that a call sent, made again from the tool's definition and the call's
- * arguments, without opening any secret: `[secret]` stands for those of the template, and signatures
- * are shortened.
- * @returns `changed` when the tool was changed since; `not_made` when the arguments make no request
+ * Shows the request that a call sent, rebuilt from the tool's definition and the call's arguments
+ * without opening any secret: `[secret]` stands for a secret of the template, and signatures are
+ * shortened.
+ * @returns `changed` when the tool has changed since the call; `not_made` when the arguments make
+ * no request
  */
 export function showRequest(tool: Tool, call: ToolCall): ShownRequest | 'changed' | 'not_made' {
   if (tool.definitionHash !== call.definitionHash) return 'changed';

@@ -63,11 +63,12 @@ export interface ToolCall extends Document {
   /** The definition that the call was made for. */
   readonly definitionHash: string;
   /**
-   * The agent's step that asked for it: calls of one step belong together. Null for a test call.
+   * The agent's step that asked for this call: calls of one step belong together. Null for a test.
    */
   readonly stepId: string | null;
-  /** The conversation's control epoch and number of messages when the agent asked for it. */
+  /** The conversation's control epoch when the agent asked for this call. */
   readonly controlEpoch: number;
+  /** The conversation's number of messages when the agent asked for this call. */
   readonly afterMessage: number;
   readonly status: ToolCallStatus;
   /** Attempts begun so far. */
@@ -82,7 +83,7 @@ export interface ToolCall extends Document {
    * has succeeded.
    */
   readonly resultJson: string | null;
-  /** The result counts towards `MAX_LARGE_RESULTS_CHARACTERS`. A field so that it can be indexed. */
+  /** The result counts towards `MAX_LARGE_RESULTS_CHARACTERS`. Stored so that it can be indexed. */
   readonly hasLargeResult: boolean;
   readonly error: ToolCallError | null;
   /** The call waits, or waited, for a person's decision. */
@@ -90,7 +91,7 @@ export interface ToolCall extends Document {
   readonly decision: Decision | null;
   /** When an approval that nobody decides expires. */
   readonly expiresAt: string | null;
-  /** False while the customer has still to be told how it ended. */
+  /** False while the customer still has to be told how the call ended. */
   readonly isTold: boolean;
   readonly createdAt: string;
   readonly finishedAt: string | null;
@@ -102,9 +103,9 @@ export interface ToolCall extends Document {
  */
 export const LARGE_RESULT_CHARACTERS = 64 * 1024;
 export const MAX_LARGE_RESULTS_CHARACTERS = 48 * 1024 * 1024;
-const KEPT_OF_DROPPED_CHARACTERS = 8 * 1024;
+const DROPPED_RESULT_EXCERPT_CHARACTERS = 8 * 1024;
 
-const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
+const storedResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
   resultJson,
   hasLargeResult: resultJson.length >= LARGE_RESULT_CHARACTERS,
 });
@@ -113,7 +114,7 @@ const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLarge
 export const dropResult = (call: ToolCall): ToolCall => ({
   ...call,
   resultJson: JSON.stringify(
-    `${(call.resultJson ?? '').slice(0, KEPT_OF_DROPPED_CHARACTERS).toWellFormed()}… (the rest was removed to make room for newer results)`,
+    `${(call.resultJson ?? '').slice(0, DROPPED_RESULT_EXCERPT_CHARACTERS).toWellFormed()}… (the rest was removed to make room for newer results)`,
   ),
   hasLargeResult: false,
 });
@@ -136,8 +137,8 @@ export const TOOL_CALL_QUEUE = 'tool_calls';
 export const TEST_CONVERSATION_ID = 'conv_test';
 export const MAX_TOOL_CALL_ATTEMPTS = 3;
 /**
- * A tool that is about to go live may answer 401 or 503 for this long: n8n knows a new secret only
- * a moment after it was published.
+ * A tool that is about to go live may answer 401 or 503 for this long: n8n learns a new secret only
+ * a moment after the tool is published.
  */
 const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
@@ -215,7 +216,7 @@ export function recordToolAttempt(
   };
   if (result.type === 'success')
     return {
-      call: complete({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
+      call: complete({ ...made, ...storedResult(result.resultJson) }, 'succeeded', now),
       nextAttemptAt: null,
     };
   const nextAttemptAt = nextAttemptAfter(made, result, retryDelaysMs, now);
@@ -237,7 +238,7 @@ function nextAttemptAfter(
   return now.getTime() + (result.retry === 'at_once' ? 0 : (retryDelaysMs[call.attempts - 1] ?? 0));
 }
 
-/** The tool is about to go live, and its last answer was one that may soon be another. */
+/** The tool is about to go live, and its last answer was one that a retry may soon change. */
 const isWarmingUp = ({ purpose, httpStatus }: ToolCall): boolean =>
   purpose === 'go_live' && (httpStatus === 401 || httpStatus === 503);
 
@@ -249,8 +250,8 @@ const hasAttemptsLeft = (call: ToolCall, at: number): boolean =>
 
 /**
  * Recovers a call whose process died during an attempt. A Webhook call uses its remaining attempts,
- * since the endpoint can recognise its id. An HTTP call carries no id of ours, so nobody could tell a
- * repeated call from a second one: it fails as `interrupted`.
+ * since the endpoint can recognise its id. An HTTP call carries no such id, so its API could not
+ * tell a retry from a new call: it fails as `interrupted`.
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
@@ -266,7 +267,7 @@ export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
 
 /** Completes a call that the service has carried out itself. */
 export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
-  complete({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
+  complete({ ...call, ...storedResult(JSON.stringify(result)) }, 'succeeded', now);
 
 /**
  * Completes a call that the service could not carry out; nothing was done.

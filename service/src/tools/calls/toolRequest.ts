@@ -49,7 +49,7 @@ export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date)
 
 /**
  * A POST of JSON that is signed for this moment; redirects are not followed.
- * @param id of the call or turn, the same for all of its attempts
+ * @param request.id the id of the call or turn, the same for all of its attempts
  */
 export const signedPost = (
   { endpoint, secret }: { readonly endpoint: string; readonly secret: string },
@@ -74,8 +74,8 @@ const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/
 
 /**
  * A request in the API's own shape, without a signature. It follows up to five redirects, each to a
- * public https:// address. Another origin gets none of the template's headers, since any of them may
- * hold a secret.
+ * public https:// address. A redirect to another origin carries none of the template's headers,
+ * since any of them may hold a secret.
  */
 function httpRequest(
   { template, secrets }: ToolAddress & { kind: 'HTTP' },

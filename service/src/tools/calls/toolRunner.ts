@@ -103,7 +103,7 @@ export async function recordAttempt(
   const recorded = await deps.store.transaction((tx) =>
     recordIn(tx, deps, made, result, retryDelaysMs),
   );
-  // In a transaction of its own, since calls of other conversations make room.
+  // In a transaction of its own, since making room changes calls of other conversations.
   if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
 }
 

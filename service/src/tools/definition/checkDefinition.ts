@@ -18,8 +18,8 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {
  * @param secretNames the names that `{{secrets.NAME}}` may use
  * @param before the definition before a change. An unchanged address is not looked up again, so a
  * tool can be edited while its system is down
- * @returns it with the template in its stored form
- * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait;
+ * @returns the definition with the template in its stored form
+ * @throws invalid_request (400) that names the field; rate_limited (429) when too many checks wait;
  * target_url_* (422)
  */
 export async function checkDefinition(
@@ -91,15 +91,15 @@ function asCallerError<T>(check: () => T): T {
 }
 
 /**
- * Checks of one workspace. A check takes up to a quarter of a second, so callers would give up before
- * a longer queue reaches them.
+ * How many checks of one workspace may wait. A check takes up to a quarter of a second, so callers
+ * in a longer queue would give up before their turn comes.
  */
 const MAX_WAITING = 50;
 
 /**
  * Checks a tool's definition, or the arguments of a test call, when the workspace's turn comes. A
- * check may hold the event loop for a moment; those of one workspace do not hold up another's.
- * @throws what the check throws; rate_limited (429) when too many of the workspace wait
+ * check may block the event loop for a moment; those of one workspace do not hold up another's.
+ * @throws what the check throws; rate_limited (429) when too many checks of the workspace wait
  */
 export async function checkInTurn<T>(
   workspace: Pick<Workspace, 'id'>,

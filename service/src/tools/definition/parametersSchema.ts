@@ -23,14 +23,14 @@ import { describeFault } from './schemaFaults.ts';
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 
-/** For the schema's weight times the bytes of the arguments. About a quarter of a second at most. */
+/** Limits the schema's weight times the bytes of the arguments: to about a quarter of a second. */
 const MAX_WORK = 10_000_000;
 
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
  * Formats that ajv-formats checks badly: `url` takes quadratic time, `regex` compiles its text, and
- * `byte` reads one line only. Any text fits them, as it does an unknown format.
+ * `byte` reads one line only. Like an unknown format, each of them accepts any text.
  */
 const UNCHECKED_FORMATS: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
 const FORMATS = Object.fromEntries(
@@ -179,8 +179,8 @@ function compile(schema: JsonObject): CompiledParameters {
 }
 
 /**
- * By the schema object of a document, which never changes in place: compiled once with the embedded
- * store, and with PostgreSQL once for each read.
+ * What was compiled, by the schema object of a document, which never changes in place. The embedded
+ * store always returns the same object; PostgreSQL returns a new one for each read.
  */
 const compiled = new WeakMap<JsonObject, CompiledParameters>();
 

@@ -54,7 +54,7 @@ function readPlaceholder(inner: string): Placeholder {
 /**
  * Splits a text into its parts, in order. A text without placeholders is one part, and an empty text
  * has none.
- * @throws TemplateTextError for `{{` without `}}`, and for anything between them but the placeholders
+ * @throws TemplateTextError for `{{` without `}}`, and for `{{…}}` that is none of the placeholders
  * above
  */
 export function parsePlaceholders(text: string): Part[] {

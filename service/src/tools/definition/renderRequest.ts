@@ -46,8 +46,8 @@ const fail = (message: string): never => {
 };
 
 /**
- * The most characters that placeholders may add to one request. Without it, a short template could
- * repeat one long argument many times.
+ * The most characters that placeholders may add to one request. Without this limit, a short
+ * template could repeat one long argument many times.
  */
 const MAX_FILLED_CHARACTERS = 256 * 1024;
 const MAX_URL_CHARACTERS = 16 * 1024;

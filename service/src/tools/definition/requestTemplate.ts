@@ -32,7 +32,7 @@ export interface RequestTemplate {
   readonly headers?: Readonly<Record<string, string>>;
   /** A leaf that is exactly one placeholder keeps the argument's type. */
   readonly body?: Json;
-  /** The fields of the answer that the agent sees, as dot paths. When absent, it sees all. */
+  /** The fields of the answer that the agent sees, as dot paths. Absent: all fields. */
   readonly response_fields?: readonly string[];
 }
 

@@ -4,8 +4,8 @@ import { ParametersError, type LinearPatterns } from '../../platform/linearPatte
 /**
  * Reads a JSON Schema 2020-12 document: the schemas in it, where references lead, and a copy without
  * references for the validator. We do not use @apidevtools/json-schema-ref-parser, because it is
- * asynchronous and reads files and URLs, nor Ajv's references, because it accepts loops and sets no
- * limit on the work.
+ * asynchronous and reads files and URLs, nor Ajv's references, because Ajv accepts loops and sets
+ * no limit on the work.
  */
 
 export type Path = readonly string[];
@@ -104,7 +104,7 @@ const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
 
 const keyOf = (path: Path) => JSON.stringify(path);
 
-/** Every schema of a document by its path. A `$ref` may lead only to these: nothing else is checked. */
+/** Every schema of a document by its path. A `$ref` may lead only to these, the checked ones. */
 type Places = ReadonlyMap<string, Json>;
 
 function collectPlaces(root: JsonObject): Map<string, Json> {
@@ -145,13 +145,13 @@ export function resolveReference(root: JsonObject, ref: string): Json | undefine
   return value;
 }
 
-const NAMED_PLACE =
+const REF_RULE =
   'must be a place in the same schema, like "#/$defs/address"; other documents and anchors are not read.';
 
 /** The schema that a `$ref` leads to. @throws ParametersError */
 function followRef(ref: string, places: Places, path: Path): Subschema {
   const at = [...path, '$ref'];
-  const target = readPointer(ref) ?? fail(at, NAMED_PLACE);
+  const target = readPointer(ref) ?? fail(at, REF_RULE);
   const schema = places.get(keyOf(target));
   return schema === undefined
     ? fail(
@@ -188,7 +188,7 @@ const refOf = (schema: JsonObject): string | null => {
   return typeof ref === 'string' ? ref : null;
 };
 
-/** Follows each schema to all that it leads to. Coming back to one that is still open is a loop. */
+/** Follows each schema to all that it leads to. Reaching one that is being followed is a loop. */
 function assertNoLoops(places: Places): void {
   const following = new Set<string>();
   const done = new Set<string>();
@@ -211,7 +211,7 @@ function assertNoLoops(places: Places): void {
 }
 
 /** Limits, because the validator compiles each schema into code. */
-const MAX_EXPANDED = 1_000;
+const MAX_EXPANDED_SCHEMAS = 1_000;
 const MAX_EXPANDED_DEPTH = 64;
 
 interface Expansion {
@@ -231,10 +231,10 @@ function countValues(value: Json | undefined): number {
 
 function countIn(expansion: Expansion, schema: Json, path: Path, depth: number): void {
   expansion.schemas += 1;
-  if (expansion.schemas > MAX_EXPANDED)
+  if (expansion.schemas > MAX_EXPANDED_SCHEMAS)
     fail(
       path,
-      `makes the schema too large: with every $ref written out it has more than ${MAX_EXPANDED} parts. Simplify it.`,
+      `makes the schema too large: with every $ref written out it has more than ${MAX_EXPANDED_SCHEMAS} parts. Simplify it.`,
     );
   if (depth > MAX_EXPANDED_DEPTH)
     fail(
@@ -280,7 +280,8 @@ function expandKeywords(
 }
 
 /**
- * Copies a schema that is valid by the meta-schema, without references and annotations.
+ * Copies a schema and leaves out its references and annotations. The schema has to be valid by the
+ * meta-schema.
  * @param patterns receives every pattern of the schema
  * @returns `schema` and its `weight`, an upper bound of the work to check one byte of a value
  * @throws ParametersError for unsupported keywords, patterns that are not RE2, references that lead
@@ -335,8 +336,8 @@ const mayBeObject = (schema: JsonObject) => {
 
 /**
  * Returns a function that tells whether arguments of this schema can have a field at a path, such as
- * `['address', 'city']`. The root has only the fields that it lists; an object inside that lists none
- * can have any.
+ * `['address', 'city']`. The root can have only the fields that it lists. An inner object that
+ * lists no fields can have any.
  */
 export function fieldFinder(root: JsonObject): (path: Path) => boolean {
   const start = schemasOfSameValue(root, root);

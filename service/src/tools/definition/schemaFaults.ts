@@ -100,8 +100,8 @@ const named = (root: string, error: ErrorObject, name: unknown, what: string): F
 };
 
 /**
- * Whether an error lies inside a choice. What is wrong inside a value of the right type helps more
- * than a list of the other types.
+ * Whether an error lies inside a choice. An error inside a value of the right type helps the caller
+ * more than a list of the allowed types.
  */
 const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
   !isChoice(error) &&
@@ -110,7 +110,7 @@ const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
 
 /**
  * @param root the name of the checked value: `arguments` or `parameters`
- * @param errors those of ajv, which stops at the first fault; the last error is the outermost
+ * @param errors from ajv, which stops at the first fault; the last error is the outermost
  */
 export function describeFault(root: string, errors: readonly ErrorObject[]): Fault {
   const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];

@@ -10,7 +10,7 @@ import {
 export interface UrlTemplate {
   /** As written: `https://api.example.com:8443`. */
   readonly origin: string;
-  /** The path between its slashes, without the first one. `/` or no path is one empty segment. */
+  /** The path after its first slash, split at the others. `/` or no path is one empty segment. */
   readonly segments: readonly (readonly Part[])[];
   /** Each pair of the URL's own query, encoded as written: the name with its `=`, and the value. */
   readonly pairs: readonly (readonly [name: string, value: readonly Part[]])[];
@@ -40,8 +40,8 @@ function assertPlain(parts: readonly Part[]): void {
 function splitOrigin(parts: readonly Part[]): [origin: string, rest: Part[]] {
   const [first, ...others] = parts;
   const [, origin, rest] = (typeof first === 'string' && ORIGIN.exec(first)) || [];
-  const isOpen = others.length > 0 && rest === '';
-  if (origin === undefined || isOpen) {
+  const isFollowedByPlaceholder = others.length > 0 && rest === '';
+  if (origin === undefined || isFollowedByPlaceholder) {
     return fail(
       parts.some(isPlaceholder)
         ? 'must begin with a fixed address, like https://api.example.com/; placeholders may stand in path and query only.'
@@ -59,14 +59,15 @@ function splitOrigin(parts: readonly Part[]): [origin: string, rest: Part[]] {
 
 function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
   const [first = '', ...rest] = parts;
-  const equals = isPlaceholder(first) ? 0 : first.indexOf('=') + 1;
-  if (isPlaceholder(first) || (equals === 0 && rest.length > 0))
+  // 0 when there is no `=`.
+  const valueStart = isPlaceholder(first) ? 0 : first.indexOf('=') + 1;
+  if (isPlaceholder(first) || (valueStart === 0 && rest.length > 0))
     return fail(
       'holds a placeholder in the name of a query parameter; placeholders may stand after the = only.',
     );
-  if (equals === 0) return [first, []];
-  const value = first.slice(equals);
-  return [first.slice(0, equals), value === '' ? rest : [value, ...rest]];
+  if (valueStart === 0) return [first, []];
+  const value = first.slice(valueStart);
+  return [first.slice(0, valueStart), value === '' ? rest : [value, ...rest]];
 }
 
 /**
@@ -82,6 +83,7 @@ export function parseUrlTemplate(text: string): UrlTemplate {
   assertPlain(rest);
   const [path, ...queries] = splitParts(rest, '?');
   const segments = path!.length === 0 ? [[]] : splitParts(path!, '/').slice(1);
+  // Only the first `?` begins the query; the others are put back.
   const query = queries.flatMap((parts, index) => (index === 0 ? parts : ['?', ...parts]));
   const pairs = query.length === 0 ? [] : splitParts(joinLiterals(query), '&').map(readPair);
   return { origin, segments, pairs };
@@ -99,7 +101,7 @@ function joinLiterals(parts: readonly Part[]): Part[] {
   return joined;
 }
 
-const HIDDEN = /%u00([0-7][0-9a-f])|%([0-7][0-9a-f])/gi;
+const ENCODED_ASCII = /%u00([0-7][0-9a-f])|%([0-7][0-9a-f])/gi;
 /** `.` and `/` written in more bytes than they need, which some servers still accept. */
 const OVERLONG = /%(?:c0|e0%80|f0%80%80)%(ae|af)/gi;
 const MAX_LAYERS = 8;
@@ -108,7 +110,7 @@ const MAX_LAYERS = 8;
 const decodeLayer = (text: string) =>
   text
     .replace(OVERLONG, (_all, end: string) => (end.toLowerCase() === 'ae' ? '.' : '/'))
-    .replace(HIDDEN, (_all, wide: string | undefined, plain: string | undefined) =>
+    .replace(ENCODED_ASCII, (_all, wide: string | undefined, plain: string | undefined) =>
       String.fromCharCode(Number.parseInt((wide ?? plain)!, 16)),
     );
 
@@ -126,7 +128,7 @@ function decodeAll(text: string): string | null {
 const bare = (piece: string) => piece.split(';')[0]!.replace(/[\s\p{C}]/gu, '');
 
 /**
- * Whether a path segment is `.` or `..`, or may become one: on a server that decodes it again, or that
+ * Whether a path segment is `.` or `..`, or may become so on a server that decodes it again or
  * replaces look-alike characters.
  */
 export function isDotSegment(segment: string): boolean {

@@ -134,20 +134,22 @@ const MAX_PENDING_IN_CONVERSATION = 1000;
 /**
  * Cancels the calls of a tool that wait for approval, when the tool was edited, paused, removed or
  * switched off. The agent tells the customers.
- * @param of the tool: one of the workspace's by its id, a built-in one by its name
+ * @param target a tool of the workspace by its id, or a built-in tool by its name
  */
 export async function cancelApprovals(
   tx: Tx,
   deps: Pick<Deps, 'reactions'>,
-  of: { readonly toolId: string } | { readonly workspaceId: string; readonly builtIn: string },
+  target: { readonly toolId: string } | { readonly workspaceId: string; readonly builtIn: string },
   now: Date,
 ): Promise<void> {
-  const where = 'toolId' in of ? { toolId: of.toolId } : { workspaceId: of.workspaceId };
+  const where =
+    'toolId' in target ? { toolId: target.toolId } : { workspaceId: target.workspaceId };
   const pending = await tx.toolCalls.find({
     where: { ...where, status: 'pending_approval' },
     limit: MAX_PENDING,
   });
-  const concerned = 'toolId' in of ? pending : pending.filter(({ tool }) => tool === of.builtIn);
+  const concerned =
+    'toolId' in target ? pending : pending.filter(({ tool }) => tool === target.builtIn);
   for (const { id } of concerned.toSorted(byConversation)) {
     const call = await lockToolCall(tx, id);
     if (call?.status === 'pending_approval')

@@ -58,7 +58,10 @@ export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<v
 /** Secrets of a tool by name, sealed. */
 type Sealed = Readonly<Record<string, string>>;
 
-/** Sealing differs each time, so a value that is stored keeps its form: it is no change. */
+/**
+ * Seals secrets. The same value looks different each time it is sealed, so an unchanged value keeps
+ * its stored form and does not count as a change.
+ */
 function sealAll(
   { secrets: box }: Pick<Deps, 'secrets'>,
   secrets: Readonly<Record<string, string>>,
@@ -95,9 +98,9 @@ async function assertNameIsFree(
  * Changes the given parts of a tool's definition. A change to how the tool is called makes it a draft
  * that must be tested again, and cancels the calls that wait for approval: a decision counts only for
  * what was shown.
- * @param secrets replace those of the same name; the others stay, or when the request template
- * changes, those that it uses. When the request goes to another scheme, host or port, it needs the
- * secrets that it uses again
+ * @param secrets new secrets, and new values of stored ones. The other stored secrets stay, except
+ * those that a changed request template does not use. None stays when the request goes to another
+ * scheme, host or port: all that it uses must then be given
  * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
  */
 export async function updateTool(
@@ -122,11 +125,11 @@ export async function updateTool(
     const sealedTemplateSecrets = changes.requestTemplate
       ? secretsAfterChange(before, definition, sealed)
       : { ...before.sealedTemplateSecrets, ...sealed };
-    assertFewSecrets(before.sealedTemplateSecrets, sealedTemplateSecrets);
+    assertSecretLimit(before.sealedTemplateSecrets, sealedTemplateSecrets);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);
-      // It changed while it was checked: check again.
+      // The tool changed during the check: check again.
       if (tool.definitionHash !== before.definitionHash) return null;
       await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
@@ -142,7 +145,7 @@ export async function updateTool(
 }
 
 /**
- * Leaves out what the caller did not change, since somebody else may have changed it since.
+ * Leaves out what the caller did not give: somebody else may have changed it during the check.
  */
 const onlyGiven = (
   definition: ToolDefinition,
@@ -151,10 +154,10 @@ const onlyGiven = (
   Object.fromEntries(Object.entries(definition).filter(([name]) => Object.hasOwn(changes, name)));
 
 /**
- * A tool's secrets after a change of its request: those given, and of the stored ones those that it
- * still uses. Nobody can read a stored secret, so a person who edits a tool must not be able to send
- * one to a system of their own. A secret is therefore only for the scheme, host and port it was given
- * for. When the request goes elsewhere, the secrets it uses must be given again.
+ * A tool's secrets after a change of its request: the given ones, and the stored ones that the
+ * request still uses. Nobody can read a stored secret, so a person who edits a tool must not be
+ * able to send one to a system of their own. A secret is therefore only for the scheme, host and
+ * port it was given for. When the request goes elsewhere, the secrets it uses must be given again.
  * @throws invalid_request (400) that names the secrets to give again
  * @see docs/decisions/0029-what-outbound-calls-tell-and-carry.md
  */
@@ -166,7 +169,7 @@ function secretsAfterChange(
   const origin = originOf(after.requestTemplate!);
   const used = secretsUsedBy(after.requestTemplate!);
   if (origin === originOf(before.requestTemplate!)) {
-    // In the order in which they are stored, which is a part of what the definition's hash is made of.
+    // In their stored order, since the definition's hash depends on it.
     const kept = Object.entries(before.sealedTemplateSecrets).filter(
       ([name]) => used.includes(name) || Object.hasOwn(given, name),
     );
@@ -182,11 +185,11 @@ function secretsAfterChange(
 }
 
 /**
- * A tool can have more, since an earlier version moved them out of its headers. It can still be
- * edited.
+ * A tool may have more than `MAX_TOOL_SECRETS`, since an earlier version of the service moved keys
+ * from headers into secrets without a limit. Such a tool can still be edited, but not get more.
  * @throws invalid_request (400)
  */
-function assertFewSecrets(stored: Sealed, after: Sealed): void {
+function assertSecretLimit(stored: Sealed, after: Sealed): void {
   const count = Object.keys(after).length;
   if (count <= MAX_TOOL_SECRETS || count <= Object.keys(stored).length) return;
   throw new AppError(

@@ -45,7 +45,7 @@ export async function removeTool(tx: Tx, deps: Deps, id: string): Promise<void> 
 }
 
 /**
- * Gives a Webhook tool a new signing secret. From now on it alone signs the calls.
+ * Gives a Webhook tool a new signing secret. From now on, only the new secret signs calls.
  * @returns the secret, shown this once
  * @throws invalid_request (400) for an HTTP tool, which signs nothing; not_found (404)
  */

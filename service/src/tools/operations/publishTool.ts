@@ -36,13 +36,13 @@ interface WantedPublication {
   readonly owner: Owner;
   /** SHA-256 of the signing secret that the publisher holds; null when it holds none. */
   readonly secretHash: string | null;
-  /** Take the tool even if somebody else has it in use. */
+  /** Whether to take the tool even if somebody else has it in use. */
   readonly takeOver: boolean;
 }
 
 interface PublishedTool {
   readonly tool: Tool;
-  /** Null when the publisher holds the tool's secret already. */
+  /** A new signing secret; null when the publisher already holds the tool's secret. */
   readonly secret: string | null;
 }
 

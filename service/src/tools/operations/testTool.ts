@@ -11,9 +11,9 @@ import type { Workspace } from '../../team/index.ts';
 import { enqueueToolCall } from './toolCalls.ts';
 import { peekTool, loadTool } from './tools.ts';
 
-/** The arguments of a test call, and the definition that they were checked against. */
 export interface TestArguments {
   readonly args: JsonObject;
+  /** The definition that the arguments were checked against; null when they were not checked. */
   readonly definitionHash: string | null;
 }
 
@@ -96,7 +96,7 @@ async function putTestCall(
 
 /**
  * Lets the agent call a tool: at once when this definition was tested, else as soon as a test call
- * with `args`, which this operation only starts, has succeeded.
+ * with `args` has succeeded. This operation only starts that call.
  * @throws tool_not_tested (409) without a successful test and without arguments; invalid_request
  * (400), not_found (404)
  */

@@ -7,9 +7,9 @@ import { TOOL_CALL_QUEUE, type ToolCall } from '../calls/toolCall.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Workspace } from '../../team/index.ts';
 
-/** A tool call with the contact whose details are masked in it; null for a test call. */
 export interface ToolCallView {
   readonly call: ToolCall;
+  /** Whose details are masked when the call is shown; null for a test call. */
   readonly contact: Contact | null;
 }
 
@@ -49,20 +49,21 @@ async function lockConversationThenCall(
   return tx.toolCalls.get(id);
 }
 
-/** Adds the contact whose details are masked in the call. */
+/** Adds the contact whose details are masked when the call is shown. */
 export const viewToolCall = async (tx: Tx, call: ToolCall): Promise<ToolCallView> => ({
   call,
   contact: await findContactOf(tx, call.conversationId),
 });
 
-/** Whether its contact was forgotten, so that it is about to be removed. */
-const isGoing = ({ contact }: ToolCallView): boolean => contact !== null && isForgotten(contact);
+/** Whether the call's contact was forgotten, so that the call is about to be removed. */
+const isBeingForgotten = ({ contact }: ToolCallView): boolean =>
+  contact !== null && isForgotten(contact);
 
 /** @throws not_found (404) */
 export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
   store.transaction(async (tx) => {
     const view = await viewToolCall(tx, await peekToolCall(tx, workspace, id));
-    if (isGoing(view)) throw notFound('tool call', id);
+    if (isBeingForgotten(view)) throw notFound('tool call', id);
     return view;
   });
 
@@ -80,7 +81,7 @@ export const listToolCalls = (
     const items: ToolCallView[] = [];
     for (const call of found.items) {
       const view = await viewToolCall(tx, call);
-      if (!isGoing(view)) items.push(view);
+      if (!isBeingForgotten(view)) items.push(view);
     }
     return { ...found, items };
   });

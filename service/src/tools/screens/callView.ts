@@ -93,6 +93,11 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
   </details>
 `;
 
+/** About how many characters quotes, commas and indentation add to a text. */
+const TEXT_OVERHEAD = 4;
+/** About how many characters a value takes that is no text. */
+const OTHER_VALUE_CHARACTERS = 6;
+
 /**
  * The beginning of a value as readable JSON; a text stays as it is. Reads only about as many
  * characters as it returns, however large the value is.
@@ -101,7 +106,7 @@ function jsonExcerpt(value: Json, maxCharacters: number): string {
   let left = maxCharacters;
   const cutText = (text: string): string => {
     const kept = text.slice(0, Math.max(0, left));
-    left -= kept.length + 4;
+    left -= kept.length + TEXT_OVERHEAD;
     return kept.length === text.length ? text : `${kept.toWellFormed()}…`;
   };
   const cutList = (list: readonly Json[]): Json => {
@@ -122,7 +127,7 @@ function jsonExcerpt(value: Json, maxCharacters: number): string {
   };
   const cutJson = (json: Json): Json => {
     if (typeof json === 'string') return cutText(json);
-    left -= 6;
+    left -= OTHER_VALUE_CHARACTERS;
     if (typeof json !== 'object' || json === null) return json;
     return Array.isArray(json) ? cutList(json as readonly Json[]) : cutObject(json as JsonObject);
   };

@@ -130,7 +130,7 @@ function readField<T>(
   }
 }
 
-/** In the form in which a template is stored, so that an unchanged one is known as such. */
+/** The template as it would be stored, so that an unchanged one equals the stored one. */
 function templateFrom(
   values: FormValues,
   read: <T>(name: string, from: (text: string) => T) => T | undefined,

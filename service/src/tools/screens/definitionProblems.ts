@@ -58,7 +58,7 @@ const FIELDS: Readonly<Record<string, FormField>> = {
   'request_template.response_fields': { field: 'response_fields', subject: 'The list' },
 };
 
-/** One entry a line; a problem names its index. */
+/** Fields with one entry per line; a problem names the entry by its index. */
 const LISTS: ReadonlySet<string> = new Set(['example_phrases', 'request_template.response_fields']);
 
 function fieldOf(param: string, values: FormValues): FormField {

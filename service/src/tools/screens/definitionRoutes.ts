@@ -77,7 +77,7 @@ export function definitionRouter(deps: Deps): Router {
 const show = (response: Response, status: number, page: DefinitionPage) =>
   sendPage(response, definitionPage(signedInOf(response), page), status);
 
-/** Saves the form. Buttons inside of it that change it, and problems, show it again. */
+/** Saves the form. Shows it again after a problem, or after a button that changes the form. */
 async function saveForm(
   request: Request,
   response: Response,

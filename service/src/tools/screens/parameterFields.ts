@@ -11,7 +11,7 @@ import { PARAMETER_TYPES, rowsFrom, type ParameterRow } from './parameterRows.ts
 
 const TYPES = Object.entries(PARAMETER_TYPES).map(([name, { label }]) => [name, label] as const);
 
-/** A button that changes the form instead of saving it. With scripts, only a part of it reloads. */
+/** A button that changes the form without saving. With scripts, only a part of the page reloads. */
 export const formButton = (
   {
     value,

@@ -53,14 +53,14 @@ export function rowsFrom(values: FormValues): readonly ParameterRow[] {
 }
 
 function rowAt(values: FormValues, number: number): ParameterRow {
-  const of = (part: string) => values[`p${number}_${part}`] ?? '';
-  const type = of('type');
+  const valueOf = (part: string) => values[`p${number}_${part}`] ?? '';
+  const type = valueOf('type');
   return {
-    name: of('name').trim(),
+    name: valueOf('name').trim(),
     type: isType(type) ? type : 'text',
-    description: of('description').trim(),
-    required: of('required') === 'on',
-    options: of('options').trim(),
+    description: valueOf('description').trim(),
+    required: valueOf('required') === 'on',
+    options: valueOf('options').trim(),
   };
 }
 
@@ -87,10 +87,10 @@ export function schemaFromRows(
   const properties = new Map<string, JsonObject>();
   for (const [number, row] of rows.entries()) {
     if (isBlank(row)) continue;
-    const wrongName = problemOfName(row.name, properties);
-    if (wrongName !== null) problems[`p${number}_name`] = wrongName;
-    const wrongOptions = problemOfOptions(row);
-    if (wrongOptions !== null) problems[`p${number}_options`] = wrongOptions;
+    const nameProblem = problemOfName(row.name, properties);
+    if (nameProblem !== null) problems[`p${number}_name`] = nameProblem;
+    const optionsProblem = problemOfOptions(row);
+    if (optionsProblem !== null) problems[`p${number}_options`] = optionsProblem;
     properties.set(row.name, propertyOf(row));
   }
   const required = rows.filter((row) => row.required && !isBlank(row)).map(({ name }) => name);

@@ -62,21 +62,22 @@ export function pairsFrom(text: string, separator: Separator): JsonObject {
   return Object.fromEntries(pairs);
 }
 
-const example = (sign: Separator) => (sign === ':' ? 'Name: value' : 'name=value');
+const example = (separator: Separator) => (separator === ':' ? 'Name: value' : 'name=value');
 
 /** The text for `pairsFrom`: lines, or JSON when lines cannot hold the pairs. */
-export function pairsText(pairs: Readonly<Record<string, string>>, sign: Separator): string {
+export function pairsText(pairs: Readonly<Record<string, string>>, separator: Separator): string {
   const entries = Object.entries(pairs);
   const fits = entries.every(
     ([name, text]) =>
       name === name.trim() &&
       text === text.trim() &&
       !/[\r\n]/.test(name + text) &&
-      !name.includes(sign) &&
+      !name.includes(separator) &&
       !name.startsWith('{'),
   );
+  const between = separator === ':' ? ': ' : '=';
   return fits
-    ? entries.map(([name, text]) => `${name}${sign}${sign === ':' ? ' ' : ''}${text}`).join('\n')
+    ? entries.map(([name, text]) => `${name}${between}${text}`).join('\n')
     : prettyJson(pairs);
 }
 
