@@ -97,7 +97,7 @@ describe('parameters of a tool, checked against arguments', () => {
     [
       withProperties({ a: { oneOf: [{ type: 'number' }, { minimum: 0 }] } }),
       { a: 1 },
-      'arguments.a fits more than one of the shapes of which it must be exactly one.',
+      'arguments.a fits more than one of the allowed shapes; it must fit exactly one.',
     ],
     [
       withProperties({ a: { not: { type: 'string' } } }),

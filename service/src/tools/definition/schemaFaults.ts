@@ -76,7 +76,7 @@ const isChoice = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword ==
 /** The ways to satisfy a choice, from the errors about the same value. */
 function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): string {
   if (choice.params['passingSchemas'] != null)
-    return 'fits more than one of the shapes of which it must be exactly one';
+    return 'fits more than one of the allowed shapes; it must fit exactly one';
   const ways = errors
     .filter(
       (error) => error.instancePath === choice.instancePath && Object.hasOwn(WORDS, error.keyword),
