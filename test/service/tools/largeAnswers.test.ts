@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import {
-  AnswerThread,
+  AnswerReader,
   MAX_SMALL_ANSWER_BYTES,
 } from '../../../service/src/tools/calls/answerReader.ts';
 import { readAttempt, type AnswerTask } from '../../../service/src/tools/calls/readAnswer.ts';
@@ -30,9 +30,9 @@ const task = (text: string): AnswerTask => ({
 
 describe('large answers of tools', () => {
   const faults: unknown[] = [];
-  let reader: AnswerThread;
+  let reader: AnswerReader;
   beforeAll(() => {
-    reader = new AnswerThread(unwatchedBounds, {
+    reader = new AnswerReader(unwatchedBounds, {
       error: (fault: unknown) => void faults.push(fault),
     });
   });

@@ -27,7 +27,7 @@ interface Waiting {
  * Reads large answers in a thread of its own, one by one, and each workspace in turn. On the main
  * thread, 5 MiB of malicious JSON would stop all requests for five seconds.
  */
-export class AnswerThread {
+export class AnswerReader {
   readonly #bounds: Bounds;
   readonly #thread: RestartingThread<AnswerTask>;
   readonly #waiting = new FairQueue<Waiting>();

@@ -6,7 +6,7 @@ import {
   type OutboundClient,
   type OutboundErrorKind,
 } from '../../platform/outbound/outboundClient.ts';
-import { MAX_READ_MS, type AnswerThread } from './answerReader.ts';
+import { MAX_READ_MS, type AnswerReader } from './answerReader.ts';
 import { cleaner } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
@@ -27,7 +27,7 @@ export async function attemptToolCall(
   {
     outbound,
     reader,
-  }: { outbound: Pick<OutboundClient, 'request'>; reader: Pick<AnswerThread, 'read'> },
+  }: { outbound: Pick<OutboundClient, 'request'>; reader: Pick<AnswerReader, 'read'> },
   address: ToolAddress,
   envelope: Envelope,
   {

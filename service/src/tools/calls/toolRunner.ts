@@ -17,7 +17,7 @@ import {
   type JobContext,
   type Work,
 } from '../../platform/jobs/worker.ts';
-import { AnswerThread } from './answerReader.ts';
+import { AnswerReader } from './answerReader.ts';
 import { attemptToolCall, maxAttemptMs } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { LargeResults } from './largeResults.ts';
@@ -43,7 +43,7 @@ export function startToolRunner({
   log,
   retryDelaysMs,
 }: ToolRunnerOptions): Stoppable {
-  const reader = new AnswerThread(deps.bounds, log);
+  const reader = new AnswerReader(deps.bounds, log);
   const largeResults = new LargeResults();
 
   const makeCall = async (id: string, { lease, signal, retry }: JobContext): Promise<void> => {
