@@ -15,7 +15,7 @@ export const MAX_CHOICE_CHARACTERS = 100;
 
 export interface Accept {
   readonly type: AcceptType;
-  /** With `choice` alone. */
+  /** For `choice`; empty for every other type. */
   readonly choices: readonly string[];
 }
 
@@ -26,21 +26,21 @@ export interface Accept {
 export type AnswerValue = string | number;
 
 interface ReadingContext {
-  /** The language of the question and its answer; several when that is not known. */
+  /** The language of the question and its answer; several when the language is not known. */
   readonly languages: readonly Language[];
   readonly now: Date;
 }
 
 /**
- * The language in which a question and its answer are written, if they tell.
+ * The language in which a question and its answer are written.
  * @param languages the workspace's, the preferred one first
- * @returns all of them if they do not tell
+ * @returns all of the workspace's languages when the texts do not show which it is
  */
 export function languagesOf(
   texts: readonly string[],
   languages: readonly Language[],
 ): readonly Language[] {
-  // Where nothing decides, the first language is found, whichever that is.
+  // When the texts show nothing, the first language of the list is detected.
   const found = detectLanguage(texts, languages);
   return found === detectLanguage(texts, languages.toReversed()) ? [found] : languages;
 }
@@ -49,10 +49,10 @@ export function languagesOf(
 const MAX_READ_CHARACTERS = 1000;
 
 /**
- * Reads an answer from what the customer wrote: all of it together or, when that is none, the last
- * message that is one by itself ("Hello" … "the second").
+ * Reads an answer from what the customer wrote: all texts together or, when they are no answer, the
+ * last text that is an answer by itself ("Hello" … "the second").
  * @param texts in the order in which they were written
- * @returns null when it is no answer, or could mean several things
+ * @returns null when there is no answer, or it could mean several things
  */
 export function readAnswer(
   accept: Accept,
@@ -75,8 +75,8 @@ const SIGNS = ".!#$%&'*+/=?^_`{|}~-";
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 /**
- * Signs in front of an address are not taken for its beginning: `'a@x.com'`, `*a@x.com*`. A `_` is one
- * only where another closes it, as in `_a@x.com_`.
+ * Signs in front of an address are not read as its beginning: `'a@x.com'`, `*a@x.com*`. A `_` is such
+ * a sign only where another `_` follows the address: `_a@x.com_`.
  */
 const EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}•][${SIGNS}]*)(?!_[^@\\s]{0,64}@[a-z0-9.-]+_)[a-z0-9_][a-z0-9${SIGNS}]{0,63}` +
@@ -88,8 +88,12 @@ const readEmail: Read = (text) =>
   onlyOne([...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)));
 
 /** `1.500` is two numbers if the language is not known. */
-const readNumber: Read = (text, _accept, { languages }) =>
-  onlyOne(languages.flatMap((each) => numbersIn(text, each, false).map(({ value }) => value)));
+const readNumber: Read = (text, _accept, { languages }) => {
+  const wholeNumbers = false;
+  return onlyOne(
+    languages.flatMap((each) => numbersIn(text, each, wholeNumbers).map(({ value }) => value)),
+  );
+};
 
 /** `03/04`: in English, it can be 3 April or 4 March. */
 const DAY_AND_MONTH = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;

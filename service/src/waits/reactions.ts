@@ -9,7 +9,7 @@ declare module '../conversations/reactions.ts' {
   interface Reactions {
     /**
      * A turn of the agent opens a wait, which suspends it.
-     * @param conversation the one of the wait, locked; null for a decision that names none
+     * @param opened.conversationId the one that the request names; null when it names none
      * @returns the turn's conversation (null for a test), and in whose name the question is sent
      * @throws not_found (404); turn_superseded, try_without_customer (409)
      */
@@ -24,8 +24,8 @@ declare module '../conversations/reactions.ts' {
       now: Date,
     ): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }>;
     /**
-     * The wait of a turn has ended, however it did: the turn goes on.
-     * @param end.isUnread the customer wrote, and the workflow does not get it: a newer turn answers
+     * The wait of a turn has ended, for whatever reason: the turn goes on.
+     * @param end.isUnread the customer wrote, but the workflow does not get it: a newer turn answers
      */
     onWaitEnded(
       tx: Tx,
@@ -38,7 +38,7 @@ declare module '../conversations/reactions.ts' {
     /**
      * Nothing will collect a wait that has ended: its execution is gone.
      * @param wait.problem why, in words for the team
-     * @param conversation the one of the wait, locked
+     * @param conversation of the wait, locked; null when it has none
      */
     onResumeGivenUp(
       tx: Tx,

@@ -3,14 +3,14 @@ import { wordSet, wordsOf } from '../platform/reading/words.ts';
 /** How a choice is read: by its text, by its place in the list, or as words of a short answer. */
 
 /** Accents, and characters that nobody sees. */
-const UNSPELLED =
+const IGNORED_CHARACTERS =
   /[\u0300-\u036F]|\u00AD|[\u200B-\u200F]|[\u202A-\u202E]|[\u2060-\u2069]|\uFE0E|\uFE0F|\uFEFF/gu;
 
 /** A text as it is compared: case, accents and the number of spaces do not matter, signs do. */
 export const spelled = (text: string): string =>
   text
     .normalize('NFKD')
-    .replace(UNSPELLED, '')
+    .replace(IGNORED_CHARACTERS, '')
     .toUpperCase() // ß becomes SS
     .toLowerCase()
     .replace(/\s+/gu, ' ')
@@ -24,7 +24,7 @@ const SIGN = /\p{Sm}|(?<=[\p{L}\p{N}])-(?![\p{L}\p{N}])/gu;
 
 const signsOf = (text: string): string => (text.match(SIGN) ?? []).join('');
 
-/** An answer without signs may leave them out; one with signs means exactly those. */
+/** An answer may leave the signs of a choice out, but may not have other signs. */
 const fitsSigns = (text: string, choice: string): boolean =>
   signsOf(text) === '' || signsOf(text) === signsOf(choice);
 
@@ -41,11 +41,11 @@ export function readChoice(text: string, choices: readonly string[]): string | n
   return onlyOne([...choicesInside(text, choices), ...choiceAtPlace(text, choices)]);
 }
 
-/** The value that all of them are; null when there is none, or several. */
+/** The only value in a list, however often it is there; null when there is none, or several. */
 export const onlyOne = <Value>(found: readonly Value[]): Value | null =>
   new Set(found).size === 1 ? found[0]! : null;
 
-/** What stands in front of or behind a place: `option 2`, `la 2 por favor`. */
+/** Words that stand in front of or behind a place: `option 2`, `la 2 por favor`. */
 const BESIDE_A_PLACE = wordSet(
   'the el la o a one option choice opcion opcao alternativa n no nr num number numero',
   'please thanks por favor gracias obrigado obrigada quiero quero want i take eu',
@@ -66,7 +66,7 @@ const ORDINALS = [
   'ninth noveno novena nono nona',
   'tenth decimo decima',
 ].map((words) => wordSet(words));
-/** Days of the week in Portuguese. */
+/** The ordinals that are also days of the week in Portuguese. */
 const DAYS = wordSet('segunda quarta quinta sexta');
 
 /** `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. */
@@ -111,6 +111,7 @@ function choicesInside(text: string, choices: readonly string[]): readonly strin
       : choices.filter(
           (choice) => fitsSigns(text, choice) && standsIn(folded(text), folded(choice)),
         );
+  // Several are kept as they are: the answer is ambiguous, whatever else it says.
   return found.filter((choice) => found.length > 1 || isPlain(text, choice));
 }
 

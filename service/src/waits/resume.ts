@@ -44,7 +44,7 @@ export async function callResumeUrl(
     return {
       status,
       problem: problemOf(wait.resumeHost, status, quoted(said, url)),
-      isGone: IS_GONE.test(said),
+      isGone: GONE_ANSWER.test(said),
     };
   } catch (error) {
     stopped.throwIfAborted();
@@ -54,11 +54,11 @@ export async function callResumeUrl(
 }
 
 /** n8n's words for an execution that never goes on: it was stopped or failed, or was deleted. */
-const IS_GONE = /^The execution "?\w+"? (?:has finished (?:already|with error)|does not exist)/;
+const GONE_ANSWER = /^The execution "?\w+"? (?:has finished (?:already|with error)|does not exist)/;
 
-const MAX_WORDS = 300;
+const MAX_QUOTE_CHARACTERS = 300;
 
-/** What an answer in JSON says, as n8n and its nodes do; empty for a page. */
+/** The message in a JSON answer, where n8n and its nodes put it; empty for a page. */
 function messageIn(body: Buffer): string {
   const answer = jsonIn(body.toString()) as
     | { message?: unknown; error?: { message?: unknown } }
@@ -68,11 +68,11 @@ function messageIn(body: Buffer): string {
   return typeof said === 'string' ? said : '';
 }
 
-/** The answer without what is secret in the address. */
+/** The beginning of the message, without what is secret in the address. */
 const quoted = (said: string, url: string): string =>
   secretsIn(new URL(url))
     .reduce((text, secret) => text.replace(anyCase(secret), '…'), said)
-    .slice(0, MAX_WORDS)
+    .slice(0, MAX_QUOTE_CHARACTERS)
     .toWellFormed();
 
 /** Matches the text in any case: an answer may repeat an address with `%2b` for `%2B`. */
@@ -140,7 +140,7 @@ const lostWait = ({ workspaceId, turnId, answer, resume }: Wait) => ({
   problem: resume.problem ?? '',
 });
 
-/** Records an attempt. If the wait was collected since, nothing more is due. */
+/** Records an attempt. Tells the agent when it was the last one and nothing collected the wait. */
 export const recordResume = (
   { store, clock, reactions }: Pick<Deps, 'store' | 'clock' | 'reactions'>,
   { wait: { id }, begunAt }: BegunResume,

@@ -1,22 +1,22 @@
 import { timestamp } from '../platform/clock.ts';
 import { secondsAfter, type ResumeAttempt, type Wait } from './wait.ts';
 
-/** When an execution is called to go on, and when that is done: the pure rules. */
+/** The pure rules for when an execution is called to go on, and when the calls end. */
 
-/** How long each next attempt to resume waits, in seconds; the last one stays. */
-const RESUME_DELAYS = [1, 1, 3, 10, 15, 30, 60, 180, 300, 300, 900, 1800];
-/** Counted from the first attempt, so that an outage of the service itself does not use it up. */
+/** The delays before the second and each further attempt to resume; the last delay repeats. */
+const RESUME_DELAYS_SECONDS = [1, 1, 3, 10, 15, 30, 60, 180, 300, 300, 900, 1800];
+/** Counted from the first attempt, so that an outage of the service itself does not use up time. */
 const RESUME_FOR_MS = 24 * 3600 * 1000;
-/** Longer than an attempt: one that collected the wait has been recorded by then, or never will be. */
+/** Longer than an attempt: the one that collected the wait is recorded by then, or is lost. */
 const CONFIRM_AFTER_SECONDS = 15;
 
-const IS_GONE = 'The execution is gone.';
+const GONE = 'The execution is gone.';
 const SUPERSEDED = 'A newer wait has the same address: the execution is past this one.';
 
 /**
- * The execution has its answer. Collecting again changes nothing. It is called once more unless the
- * call in which it collected, or the one before, ends well: n8n may have died, or given up, before the
- * answer reached it. A call too many could let the execution go on from another node that waits.
+ * Gives the execution its answer. Collecting again changes nothing. The execution is called once
+ * more unless the call in which it collected, or the call before, ends well: n8n may have died, or
+ * given up, before the answer reached it. A needless call could resume a later node that waits.
  */
 export const collect = (wait: Wait, now: Date): Wait =>
   wait.collectedAt !== null
@@ -32,7 +32,7 @@ export const collect = (wait: Wait, now: Date): Wait =>
         },
       };
 
-/** Whether the last call ended well, and none can be under way: the next one is not due yet. */
+/** Whether the last call ended well, and none is under way, since the next one is not due yet. */
 const hasEndedWell = ({ resume: { attempts, nextAt } }: Wait, now: Date): boolean => {
   const status = attempts.at(-1)?.status ?? null;
   return isGood(status) && nextAt !== null && Date.parse(nextAt) > now.getTime();
@@ -55,17 +55,17 @@ export interface MadeAttempt extends Pick<ResumeAttempt, 'status' | 'problem'> {
   readonly isGone: boolean;
 }
 
-/** Whether n8n itself has answered. A proxy in front of one that is away says 404 or 502. */
-const isOfN8n = ({ status, isGone }: MadeAttempt): boolean =>
+/** Whether n8n itself has answered. When n8n is down, a proxy in front of it answers 404 or 502. */
+const isFromN8n = ({ status, isGone }: MadeAttempt): boolean =>
   isGone || isGood(status) || status === 409;
 
 /**
- * Records an attempt, and when the next one is due: the execution did not collect the wait, or nobody
- * knows whether it lived long enough to go on.
+ * Records an attempt. Another one is due when the execution did not collect the wait, or when
+ * nobody knows whether it lived long enough to go on.
  */
 export function recordAttempt(wait: Wait, made: MadeAttempt, begunAt: Date, now: Date): Wait {
   const isCollected = wait.collectedAt !== null;
-  const hasGoneOn = isCollected && isOfN8n(made);
+  const hasGoneOn = isCollected && isFromN8n(made);
   const attempt = {
     at: timestamp(begunAt),
     status: made.status,
@@ -78,9 +78,9 @@ export function recordAttempt(wait: Wait, made: MadeAttempt, begunAt: Date, now:
   if (made.isGone)
     return {
       ...wait,
-      resume: { ...resume, state: 'gave_up', problem: `${IS_GONE} ${attempt.problem}` },
+      resume: { ...resume, state: 'gave_up', problem: `${GONE} ${attempt.problem}` },
     };
-  const delay = RESUME_DELAYS[attempts.length - 1] ?? RESUME_DELAYS.at(-1)!;
+  const delay = RESUME_DELAYS_SECONDS[attempts.length - 1] ?? RESUME_DELAYS_SECONDS.at(-1)!;
   const nextAt = secondsAfter(now, delay);
   if (Date.parse(nextAt) <= Date.parse(attempts[0]!.at) + RESUME_FOR_MS)
     return { ...wait, resume: { ...resume, nextAt } };

@@ -29,7 +29,7 @@ export function waitsRouter(deps: Deps, observer: Pick<WaitObserver, 'collected'
       const wanted = wantedFrom(body, deps.clock.now());
       return waitJson(await openWait(deps, caller.workspace, wanted, asker), caller.apiKey);
     },
-    undefined,
+    undefined, // the stored answer is sent as it is
     ({ deps, caller, body }) =>
       deps.checkTargetUrl(caller.workspace, body.resume_url, 'resume_url'),
   );

@@ -7,16 +7,16 @@ import type { WaitAnswer } from './wait.ts';
 
 /**
  * A wait as the API shows it, never with its address. Contact details, and the e-mail that a customer
- * was asked for, are in the clear for the key that made the wait alone.
- * @param reader the API key that asks
+ * was asked for, are in the clear only for the API key that opened the wait.
+ * @param reader the API key that reads the wait
  */
 export function waitJson({ wait, contact }: WaitView, reader: { readonly id: string } | null) {
   const isMaker = reader?.id === wait.apiKeyId;
-  const known = isMaker ? null : contact;
-  const asked = isMaker || wait.accept.type !== 'email' ? null : wait.answer?.value;
+  const hidden = isMaker ? null : contact;
+  const email = isMaker || wait.accept.type !== 'email' ? null : wait.answer?.value;
   const mask: Mask = (text) => {
-    const masked = known === null ? text : maskText(text, known);
-    return typeof asked === 'string' ? maskText(masked, { phone: null, email: asked }) : masked;
+    const masked = hidden === null ? text : maskText(text, hidden);
+    return typeof email === 'string' ? maskText(masked, { phone: null, email }) : masked;
   };
   return {
     id: wait.id,
@@ -27,11 +27,11 @@ export function waitJson({ wait, contact }: WaitView, reader: { readonly id: str
     message: mask(wait.message),
     details:
       wait.details &&
-      ((known === null ? wait.details : maskJson(wait.details, known)) as Record<string, Json>),
+      ((hidden === null ? wait.details : maskJson(wait.details, hidden)) as Record<string, Json>),
     accept: { type: wait.accept.type, choices: wait.accept.choices.map(mask) },
     approve_label: wait.approveLabel && mask(wait.approveLabel),
     reject_label: wait.rejectLabel && mask(wait.rejectLabel),
-    answer: wait.answer && answerJson(wait.answer, mask, typeof asked === 'string'),
+    answer: wait.answer && answerJson(wait.answer, mask, typeof email === 'string'),
     decision: wait.decision && decisionJson(wait.decision, mask),
     cancelled_by: wait.cancelledBy ? actorJson(wait.cancelledBy, mask) : null,
     created_by: actorJson(wait.createdBy, mask),
@@ -64,7 +64,7 @@ const answerJson = (
   seconds_waited: secondsWaited,
 });
 
-/** A number stays one, unless it is a phone's. */
+/** A number stays a number, unless it is masked as a phone number. */
 function maskedValue(value: AnswerValue, mask: Mask): AnswerValue {
   const masked = mask(String(value));
   return masked === String(value) ? value : masked;

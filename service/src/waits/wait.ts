@@ -6,8 +6,8 @@ import type { Document } from '../store/store.ts';
 import type { Accept, AnswerValue } from './accept.ts';
 
 /**
- * A question that rests until a customer replies or a colleague decides, and then lets a workflow's
- * execution go on. The pure rules of its life are here.
+ * A question that stays open until a customer replies or a colleague decides; then a workflow's
+ * execution goes on. The pure rules for its end are here.
  * @see docs/waits.md
  */
 
@@ -31,14 +31,14 @@ export type WaitStatus = (typeof WAIT_STATUSES)[number];
 export const RESUME_STATES = ['none', 'pending', 'done', 'gave_up'] as const;
 type ResumeState = (typeof RESUME_STATES)[number];
 
-/** What the customer wrote, as the wait keeps it: retention may remove messages first. */
+/** A copy of what the customer wrote, since retention may remove the messages before the wait. */
 export interface WaitAnswer {
   readonly messages: readonly {
     readonly id: string;
     readonly text: string;
     readonly createdAt: string;
   }[];
-  /** Null when it was not accepted. */
+  /** Null when the answer was not accepted. */
   readonly value: AnswerValue | null;
   readonly secondsWaited: number;
 }
@@ -57,7 +57,7 @@ interface Resume {
   readonly attempts: readonly ResumeAttempt[];
   /** When the next attempt is due; null when there is none. */
   readonly nextAt: string | null;
-  /** Why it was given up, in words. */
+  /** Why the service gave up, in words. */
   readonly problem: string | null;
 }
 
@@ -68,9 +68,9 @@ export interface Wait extends Document {
   /** Null for a decision that belongs to the workspace alone. */
   readonly conversationId: string | null;
   readonly contactId: string | null;
-  /** The agent's turn that it suspends. */
+  /** The agent's turn that the wait suspends. */
   readonly turnId: string | null;
-  /** Its place in the thread: the number of the message before it, or the question's own. */
+  /** The wait's place in the thread: the number of its question, or of the message before it. */
   readonly afterMessage: number | null;
   /** The message that asks the customer. */
   readonly questionId: string | null;
@@ -79,37 +79,38 @@ export interface Wait extends Document {
   readonly approveLabel: string | null;
   readonly rejectLabel: string | null;
   readonly accept: Accept;
-  /** What asks again when an answer is not accepted; null: the question. */
+  /** The text that asks again when an answer is not accepted; null: `message`. */
   readonly retryMessage: string | null;
+  /** How many answers the customer may give. */
   readonly maxAttempts: number;
   /** How many answers were not accepted. */
   readonly refusedAnswers: number;
   readonly remindAfterSeconds: number | null;
-  /** What reminds the customer; null: the question. */
+  /** The text that reminds the customer; null: `message`. */
   readonly remindMessage: string | null;
   /** When the customer is reminded; null when that is done or not wanted. */
   readonly remindAt: string | null;
   /** The customer's messages up to this number have been judged. */
   readonly judgedThrough: number;
-  /** When what the customer has written since is judged; null when they wrote nothing. */
+  /** When the customer's later messages are judged; null when there are none. */
   readonly judgeAt: string | null;
   readonly answer: WaitAnswer | null;
   readonly decision: Decision | null;
-  /** Its texts were removed with its contact. It is kept until its execution has gone on. */
+  /** The texts were removed with the contact. The wait stays until its execution has gone on. */
   readonly isCleared?: boolean;
-  /** Who cancelled it; absent when nobody did, or a newer wait has its address. */
+  /** Who cancelled the wait; absent when nobody did, or when a newer wait replaced it. */
   readonly cancelledBy?: Actor;
-  /** Where the execution goes on. It holds a signature, so it is a secret. */
+  /** The address at which the execution goes on. It holds a signature, so it is a secret. */
   readonly sealedResumeUrl: string;
   /** For people: host and port of that address. */
   readonly resumeHost: string;
   /** Finds waits with the same address. */
   readonly resumeUrlHash: string;
   readonly resume: Resume;
-  /** The key that made it, which gets the answer in the clear. */
+  /** The API key that opened the wait. Only this key gets the answer in the clear. */
   readonly apiKeyId: string;
   readonly createdBy: Actor;
-  /** Whether the metrics have its end. */
+  /** Whether the end of the wait was counted for the metrics. */
   readonly isCounted: boolean;
   readonly expiresAt: string;
   readonly createdAt: string;
@@ -139,7 +140,7 @@ const NOTHING_TO_RESUME = {
   problem: null,
 } as const;
 
-/** What a new wait begins with, beside what was asked for. */
+/** The state in which every wait begins. */
 export const NEW_WAIT = {
   status: 'open',
   questionId: null,
@@ -155,10 +156,10 @@ export const NEW_WAIT = {
 
 export const isOpen = ({ status }: Pick<Wait, 'status'>): boolean => status === 'open';
 
-/** Whether nothing is left to do for it: it has ended, and its execution is not called any more. */
+/** Whether nothing is left to do: the wait has ended, and its execution is not called again. */
 export const isOver = (wait: Wait): boolean => nextWaitWork(wait) === null;
 
-/** When its next work is due, in milliseconds since the epoch; null: never. */
+/** When the wait's next work is due, in milliseconds since the epoch; null: never. */
 export function nextWaitWork(wait: Wait): number | null {
   const { expiresAt, remindAt, judgeAt, resume, isCounted, endedAt } = wait;
   const times = isOpen(wait)
@@ -171,14 +172,14 @@ export function nextWaitWork(wait: Wait): number | null {
 /** How a wait ends. */
 export interface WaitEnd extends Partial<Pick<Wait, 'answer' | 'decision' | 'cancelledBy'>> {
   readonly status: Exclude<WaitStatus, 'open'>;
-  /** A newer wait has its address: the execution is past this one. */
+  /** A newer wait has the same address: the execution no longer waits for this one. */
   readonly isReplaced?: boolean;
 }
 
 /** The wait as it ends. Its execution goes on, unless a newer wait has replaced it. */
-export const end = (wait: Wait, { isReplaced = false, ...found }: WaitEnd, now: Date): Wait => ({
+export const end = (wait: Wait, { isReplaced = false, ...outcome }: WaitEnd, now: Date): Wait => ({
   ...wait,
-  ...found,
+  ...outcome,
   judgeAt: null,
   remindAt: null,
   endedAt: timestamp(now),
@@ -188,8 +189,8 @@ export const end = (wait: Wait, { isReplaced = false, ...found }: WaitEnd, now: 
 });
 
 /**
- * The wait of a contact that was forgotten, without its texts. Its execution goes on as with one that
- * was cancelled.
+ * The wait of a contact that was forgotten, without its texts. Its execution goes on as if the wait
+ * had been cancelled.
  */
 export const clearWait = (wait: Wait, now: Date): Wait => ({
   ...(isOpen(wait) ? end(wait, { status: 'cancelled' }, now) : wait),

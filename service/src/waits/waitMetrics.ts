@@ -5,7 +5,7 @@ import type { ServiceStore } from '../store/collections.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { WAIT_KINDS, WAIT_STATUSES, type Wait, type WaitKind } from './wait.ts';
 
-/** Told what happens to waits, for /metrics. */
+/** Learns what happens to waits, for /metrics. */
 export interface WaitObserver {
   ended(wait: Wait): void;
   /** An execution was called. @param status null without an answer */
@@ -15,7 +15,7 @@ export interface WaitObserver {
 
 /** How many waits are read in one transaction. */
 const BATCH = 500;
-/** An execution goes on within a second, unless its n8n is away. */
+/** Fine below a second: an execution goes on that soon, unless its n8n is down. */
 const COLLECT_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 900, 3600, 6 * 3600, 24 * 3600];
 
 /** Counts waits and the calls that resume executions. No label holds an address or an id. */

@@ -12,7 +12,7 @@ import { isOpen, nextWaitWork, type Wait } from './wait.ts';
 type Parts = Pick<Deps, 'store' | 'clock' | 'secrets' | 'messaging' | 'reactions'>;
 
 interface Done {
-  /** The call to make now; its job stays claimed, so that after a crash it is made again. */
+  /** The call to make now. Its job stays claimed, so that the call is made again after a crash. */
   readonly resume: BegunResume | null;
   /** The wait, if its end was seen for the first time. */
   readonly ended: Wait | null;
@@ -22,9 +22,9 @@ const NOTHING: Done = { resume: null, ended: null };
 
 /**
  * Does what is due for a wait, in one transaction: judges what the customer wrote, reminds them, or
- * ends the wait. Since the conversation is locked, a message, a take-over and the end of the time
- * that come together are in one order.
- * @param job the claimed job. It is due even if the wall clock has been set back since.
+ * ends the wait. The conversation is locked, so that a message, a take-over and the end of the time
+ * take effect one after the other, also when they come at the same moment.
+ * @param job the claimed job, which is due even if the wall clock has been set back since
  */
 export const doWaitWork = (deps: Parts, { id, runAt }: Pick<Job, 'id' | 'runAt'>) =>
   deps.store.transaction(async (tx): Promise<Done> => {
@@ -62,7 +62,7 @@ async function workOnOpen(
   return scheduleWait(tx, wait);
 }
 
-/** Whether the question has failed for good before the customer wrote. */
+/** Whether the question could not be delivered, and the customer has not written. */
 async function isUndeliverable(tx: Tx, wait: Wait): Promise<boolean> {
   if (wait.questionId === null || wait.judgeAt !== null || wait.refusedAnswers > 0) return false;
   return (await tx.messages.peek(wait.questionId))?.delivery?.state === 'failed';

@@ -18,12 +18,13 @@ interface WaitWorkerOptions extends Work {
 }
 
 const MAX_PER_WORKSPACE = 64;
-/** Executions that one n8n takes up at the same time. */
+/** How many executions one n8n is called for at the same time. */
 const MAX_PER_HOST = 16;
 
 /**
- * Works on waits: judges answers, reminds, ends them when their time is over, and calls the addresses at
- * which executions go on until they have collected the answer. After a crash, all of it is done again.
+ * Works on waits: judges answers, reminds customers, ends waits when their time is over, and calls
+ * the addresses at which executions go on until they have collected the answer. Work that a crash
+ * interrupted is done again.
  */
 export const startWaits = (options: WaitWorkerOptions): Worker =>
   startWorker({

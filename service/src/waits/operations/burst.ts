@@ -10,18 +10,18 @@ import { findWritten, putWait } from './waits.ts';
 
 type Parts = Pick<Deps, 'messaging' | 'reactions'>;
 
-/** A question to a customer. The caller has locked both. */
-interface Asked {
+/** A question to a customer. The caller has locked the wait and the conversation. */
+interface LockedQuestion {
   readonly wait: Wait;
   readonly conversation: Conversation;
 }
 
-/** More messages than one answer has. Of a longer one, the newest count. */
+/** More messages than one answer has. In a longer answer, only the newest count. */
 const MAX_BURST_MESSAGES = 100;
 
 /**
- * The customer wrote while a wait asks them: it is judged once they have been quiet for a moment.
- * In the caller's transaction, which has stored the messages and locked the conversation.
+ * Notes that the customer wrote while a wait asks them: the messages are judged once they have been
+ * quiet for a moment. The caller's transaction has stored them and locked the conversation.
  */
 export async function noteAnswer(
   tx: Tx,
@@ -38,16 +38,16 @@ export async function noteAnswer(
  * Judges what the customer has written since the last time: it is the answer, or the question is asked
  * again until all attempts are used. A customer who asks for a person gets one, unless the question
  * offers that as a choice.
- * @param isLast when the time is over, nothing is asked again
+ * @param isLast the time is over, so the question is not asked again
  */
 export async function judgeBurst(
   tx: Tx,
   deps: Parts,
-  asked: Asked,
+  question: LockedQuestion,
   isLast: boolean,
   now: Date,
 ): Promise<void> {
-  const { wait, conversation } = asked;
+  const { wait, conversation } = question;
   const burst = await findBurst(tx, wait);
   const value = burst.length === 0 ? null : await readBurst(tx, deps, wait, burst);
   const isOffered = wait.accept.type === 'choice' && value !== null;
@@ -55,30 +55,35 @@ export async function judgeBurst(
     return deps.reactions.onPersonAsked(tx, conversation, now);
   if (value !== null) {
     const answer = answerOf(wait, burst, value);
-    return putEnded(tx, deps, asked, { status: 'answered', answer }, now);
+    return putEnded(tx, deps, question, { status: 'answered', answer }, now);
   }
   const isUsedUp = wait.refusedAnswers + 1 >= wait.maxAttempts;
   if (isLast || isUsedUp) {
     const answer = burst.length === 0 ? null : answerOf(wait, burst, null);
     const status = isLast ? 'expired' : 'not_accepted';
-    return putEnded(tx, deps, asked, { status, answer }, now);
+    return putEnded(tx, deps, question, { status, answer }, now);
   }
-  await ask(tx, deps, asked, wait.retryMessage ?? wait.message, now);
+  await ask(tx, deps, question, wait.retryMessage ?? wait.message, now);
   await putWait(tx, askAgain(wait, burst.at(-1)?.number ?? wait.judgedThrough, now));
 }
 
-/** Reminds the customer, once, if they have not written since. */
-export async function remind(tx: Tx, deps: Parts, asked: Asked, now: Date): Promise<void> {
-  const { wait } = asked;
-  await ask(tx, deps, asked, wait.remindMessage ?? wait.message, now);
+/** Reminds the customer, for the only time. */
+export async function remind(
+  tx: Tx,
+  deps: Parts,
+  question: LockedQuestion,
+  now: Date,
+): Promise<void> {
+  const { wait } = question;
+  await ask(tx, deps, question, wait.remindMessage ?? wait.message, now);
   await putWait(tx, { ...wait, remindAt: null });
 }
 
-/** Sends another text of the wait, always beside the agent, under the name that the question has. */
+/** Sends another text of the wait, always beside the agent, in the name that sent the question. */
 async function ask(
   tx: Tx,
   deps: Parts,
-  { wait, conversation }: Asked,
+  { wait, conversation }: LockedQuestion,
   text: string,
   now: Date,
 ): Promise<void> {
@@ -112,7 +117,7 @@ async function readBurst(
   const languages = await reactions.agentLanguages(tx, workspaceId);
   return readAnswer(accept, texts, {
     languages: languagesOf([message, ...texts], languages),
-    // "Tomorrow" is as the customer meant it, however late it is read.
+    // "Tomorrow" counts from when the customer wrote it, however late it is read.
     now: new Date(burst.at(-1)!.createdAt),
   });
 }

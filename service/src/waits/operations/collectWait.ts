@@ -6,8 +6,8 @@ import { isOpen } from '../wait.ts';
 import { findNewestAtAddress, lockWaitOf, putWait, viewWait, type WaitView } from './waits.ts';
 
 /**
- * Gives a wait that has ended to its execution, which goes on with it: from now on it is not resumed
- * any more. Collecting it again gives the same.
+ * Gives a wait that has ended to its execution, which goes on with it. Unless the call in which it
+ * collected fails, the execution is not called again. Collecting again gives the same.
  * @returns the wait, and whether this call was the first
  * @throws wait_not_ended, wait_superseded (409), not_found (404)
  */

@@ -39,7 +39,7 @@ function assertDecidable(wait: Wait, now: Date): void {
   throw errorWithFix('wait_ended', `Wait ${wait.id} ${endInWords(wait)}.`);
 }
 
-/** "was approved by Ana at …": what somebody who comes too late learns. */
+/** "was approved by Ana at …", for somebody who decides too late. */
 function endInWords({ status, decision, cancelledBy, endedAt, expiresAt }: Wait): string {
   if (decision !== null)
     return `was ${decision.approved ? 'approved' : 'rejected'} by ${decision.by.name} at ${decision.at}`;

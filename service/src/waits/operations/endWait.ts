@@ -30,7 +30,7 @@ export async function endWait(
   if (wait.turnId !== null)
     await reactions.onWaitEnded(tx, wait.turnId, { conversation: freed, isUnread }, now);
   if (freed === null || !isUnread) return freed;
-  // As if the customer had written just now: a turn about what was before ends.
+  // As if the customer had written just now: a turn about earlier messages ends.
   const written = { ...freed, controlEpoch: freed.controlEpoch + 1 };
   return reactions.onInbound(tx, written, now);
 }
@@ -38,11 +38,11 @@ export async function endWait(
 const outcomeOf = ({ status }: WaitEnd): ApprovalOutcome =>
   status === 'approved' || status === 'rejected' || status === 'expired' ? status : 'cancelled';
 
-/** More messages than a customer writes while a question is open. Of more, the newest count. */
+/** More messages than a customer writes while a question is open. If there are more, the newest. */
 const MAX_FREED_MESSAGES = 200;
 
 /**
- * What the customer wrote to the wait waits for an answer again, since no workflow gets it.
+ * Makes what the customer wrote to the wait count as unanswered, since no workflow gets it.
  * @returns whether they wrote
  */
 async function freeMessages(tx: Tx, wait: Wait): Promise<boolean> {
@@ -68,8 +68,8 @@ export async function putEnded(
 }
 
 /**
- * Nobody waits any more: the question is withdrawn, and the execution goes on without an answer. A
- * wait that has ended stays as it is.
+ * Cancels a wait: the question is withdrawn, and the execution goes on without an answer. A wait
+ * that has ended stays as it is.
  * @throws not_found (404)
  */
 export const cancelWait = (deps: Deps, workspace: Workspace, id: string, by: Actor) =>
@@ -102,7 +102,10 @@ export async function endWaitsIn(
   return freed;
 }
 
-/** Ends the question to the customer of a conversation that a person took over. @returns it, unsaved */
+/**
+ * Ends the question to the customer of a conversation that a person took over.
+ * @returns the conversation, unsaved
+ */
 export async function endReplyWaitOf(
   tx: Tx,
   deps: Reactions,

@@ -43,46 +43,49 @@ interface Asker {
 }
 
 /**
- * Opens a wait. A question to a customer is sent at once, beside the agent or, for a turn, in its name;
- * control stays where it is, and what the customer writes next is the answer. A question to the team is
- * a card. An open wait with the same address is cancelled: its execution is past it.
- * @param wanted.resumeUrl checked by the caller, since that calls out
+ * Opens a wait. A question to a customer is sent at once, beside the agent or, for a turn, in the
+ * agent's name; control stays where it is, and what the customer writes next is the answer. A
+ * question to the team is a card. An open wait with the same address is cancelled: its execution no
+ * longer waits for it.
+ * @param wanted.resumeUrl checked by the caller, since the check makes requests
  * @throws wait_exists when the conversation has an open question, wait_limit_reached,
  * conversation_closed, outside_messaging_window, channel_removed, turn_superseded,
- * try_without_customer (409), not_found (404)
+ * try_without_customer (409), invalid_request (400) for a reply without a conversation,
+ * not_found (404)
  */
 export const openWait = (deps: Deps, workspace: Workspace, wanted: WantedWait, asker: Asker) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
     const now = deps.clock.now();
     await tx.workspaces.get(workspace.id); // locks the workspace, so that the limit holds
-    // First, since its end may end the turn: what the customer wrote to it belongs to a newer one.
+    // First, since this may end the turn too: a newer turn then gets what the customer wrote.
     await cancelEarlier(tx, deps, workspace, wanted, now);
-    const asked = await findAsked(tx, deps, workspace, wanted, asker, now);
-    if (wanted.kind === 'reply') await assertMayAsk(tx, deps, asked.view, now);
+    const origin = await findOrigin(tx, deps, workspace, wanted, asker, now);
+    if (wanted.kind === 'reply') await assertMayAsk(tx, deps, origin.view, now);
     await assertBelowLimit(tx, workspace);
-    const wait = newWait(deps, workspace, wanted, asker, asked.view, now);
+    const wait = newWait(deps, workspace, wanted, asker, origin.view, now);
     if (wanted.kind === 'decision') {
       await putWait(tx, wait);
       await countDecision(tx, wait, 'requested', now);
-    } else await putQuestion(tx, deps, wait, { ...asked, view: asked.view! }, now);
+    } else await putQuestion(tx, deps, wait, { ...origin, view: origin.view! }, now);
     return viewWait(tx, (await tx.waits.peek(wait.id))!);
   });
 
-interface Asked {
+/** Where a question is asked, and in whose name. */
+interface Origin {
   /** Null for a decision that belongs to the workspace alone. */
   readonly view: ConversationView | null;
   readonly sender: { readonly actor: Actor } & MessageExtras;
 }
 
-/** Where and in whose name is asked. A turn is suspended from now on. */
-async function findAsked(
+/** Finds where, and in whose name, to ask. A turn is suspended from now on. */
+async function findOrigin(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
   workspace: Workspace,
   { conversationId, turnId, kind }: WantedWait,
   { actor }: Asker,
   now: Date,
-): Promise<Asked> {
+): Promise<Origin> {
   if (turnId === null) {
     const sender = { actor, isBesideAgent: true };
     if (conversationId === null) return { view: null, sender };
@@ -176,12 +179,12 @@ async function putQuestion(
   tx: Tx,
   deps: Deps,
   wait: Wait,
-  { view, sender }: Asked & { view: ConversationView },
+  { view, sender }: Origin & { view: ConversationView },
   now: Date,
 ): Promise<void> {
-  const asked = await askCustomer(tx, deps, wait, view, wait.message, sender, now);
-  const { number, id } = asked.message;
-  await tx.conversations.put(awaitReply(asked.conversation, wait.id));
+  const sent = await askCustomer(tx, deps, wait, view, wait.message, sender, now);
+  const { number, id } = sent.message;
+  await tx.conversations.put(awaitReply(sent.conversation, wait.id));
   await putWait(tx, { ...wait, questionId: id, afterMessage: number, judgedThrough: number });
 }
 

@@ -12,10 +12,9 @@ import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import { clearWait, isOpen, nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.ts';
 
-/** A wait with its contact, whose details are masked for most. */
 export interface WaitView {
   readonly wait: Wait;
-  /** Null for a decision without a conversation. */
+  /** Whose details are masked for most readers. Null for a decision without a conversation. */
   readonly contact: Contact | null;
 }
 
@@ -39,12 +38,12 @@ export const listWaits = (
     return { ...found, items };
   });
 
-/** Adds the contact. A wait of a forgotten one is shown as it will be once its texts are removed. */
+/** Adds the contact. The wait of a forgotten contact is shown without its texts, removed or not. */
 export async function viewWait(tx: Tx, wait: Wait): Promise<WaitView> {
   const contact = wait.contactId === null ? null : await tx.contacts.peek(wait.contactId);
   const { forgotten } = contact ?? {};
-  const isDue = forgotten !== undefined && !wait.isCleared;
-  return { wait: isDue ? clearWait(wait, new Date(forgotten.at)) : wait, contact };
+  const mustBeCleared = forgotten !== undefined && !wait.isCleared;
+  return { wait: mustBeCleared ? clearWait(wait, new Date(forgotten.at)) : wait, contact };
 }
 
 /** Without a lock. @throws not_found (404), also for another workspace's wait */
@@ -85,7 +84,7 @@ export async function putWait(tx: Tx, wait: Wait): Promise<void> {
   await scheduleWait(tx, wait);
 }
 
-/** Schedules the wait's only job, which has its id, or removes it when nothing is left to do. */
+/** Schedules the wait's only job, with the wait's id, or removes it when nothing is left to do. */
 export async function scheduleWait(tx: Tx, wait: Wait): Promise<void> {
   const runAt = nextWaitWork(wait);
   if (runAt === null) await tx.jobs.complete(wait.id);
@@ -99,14 +98,14 @@ const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
     queue: WAIT_QUEUE,
     group: workGroup(wait.workspaceId, wait.resumeHost),
     runAt,
-    // An answer that is judged, and a first resume, come before those that are tried again.
+    // Judging an answer, and the first attempt to resume, come before further attempts.
     rank: wait.resume.attempts.length === 0 ? 0 : 1,
     data: {},
   });
 
 /**
- * A message of a wait failed on its channel. Whether it was the question is left to the worker, since
- * a conversation is locked before its messages.
+ * Notes that a message of a wait failed on its channel. The worker finds out whether it was the
+ * question, since a conversation is locked before its messages.
  * @see docs/decisions/0033-the-order-of-locks.md
  */
 export async function noteUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void> {
@@ -124,7 +123,7 @@ export async function findWritten(
   return newest.filter(({ direction, waitId }) => direction === 'inbound' && waitId === id);
 }
 
-/** The newest wait with the same address, itself if there is none. */
+/** The newest wait at an address; null when there is none. */
 export async function findNewestAtAddress(
   tx: Tx,
   { workspaceId, resumeUrlHash }: Pick<Wait, 'workspaceId' | 'resumeUrlHash'>,
