@@ -75,8 +75,8 @@ const SIGNS = ".!#$%&'*+/=?^_`{|}~-";
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 /**
- * Signs in front of an address are not read as its beginning: `'a@x.com'`, `*a@x.com*`. A `_` is such
- * a sign only where another `_` follows the address: `_a@x.com_`.
+ * Signs in front of an address are not read as its beginning: `'a@x.com'`, `*a@x.com*`. A `_` is
+ * such a sign only where another `_` follows the address: `_a@x.com_`.
  */
 const EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}•][${SIGNS}]*)(?!_[^@\\s]{0,64}@[a-z0-9.-]+_)[a-z0-9_][a-z0-9${SIGNS}]{0,63}` +

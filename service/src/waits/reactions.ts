@@ -25,7 +25,7 @@ declare module '../conversations/reactions.ts' {
     ): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }>;
     /**
      * The wait of a turn has ended, for whatever reason: the turn goes on.
-     * @param end.isUnread the customer wrote, but the workflow does not get it: a newer turn answers
+     * @param end.isUnread the customer wrote, and the workflow never reads it: a newer turn answers
      */
     onWaitEnded(
       tx: Tx,
