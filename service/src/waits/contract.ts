@@ -150,7 +150,7 @@ export const openWait = operation('POST /waits', {
         .nullable()
         .default(null)
         .describe(
-          'Needed for a reply without a turn; left out with one, it is that of the turn. A decision with neither is a card of the workspace.',
+          'Required for a reply without a turn. With a turn, the default is the conversation of the turn. A decision with neither is a card of the workspace.',
         ),
       turn_id: plainTextSchema(64)
         .nullable()
@@ -249,7 +249,7 @@ export const getWait = operation('GET /waits/:id', {
 export const collectWait = operation('POST /waits/:id/collect', {
   summary: 'Collect a wait that has ended',
   description:
-    'For the execution that waits: it goes on with this answer, and is not called again. Collecting again gives the same answer.',
+    'For the execution that waits, which goes on with this answer. Unless the call of `resume_url` in which it collected fails, it is not called again. Collecting again gives the same answer.',
   answer: waitSchema,
   errors: ['not_found', 'wait_not_ended', 'wait_superseded'],
 });

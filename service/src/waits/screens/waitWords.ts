@@ -24,7 +24,7 @@ export const waitBadge = ({ status }: Wait): View =>
 
 /** How a question to the customer ended, as a sentence. */
 const REPLY_ENDS: Readonly<Record<Exclude<WaitStatus, 'open'>, string>> = {
-  answered: 'The workflow has its answer.',
+  answered: 'The customer replied.',
   expired: 'The time for the customer’s reply is over.',
   cancelled: 'The workflow no longer waits for the customer’s reply.',
   taken_over:
