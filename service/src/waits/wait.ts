@@ -70,7 +70,7 @@ export interface Wait extends Document {
   readonly contactId: string | null;
   /** The agent's turn that the wait suspends. */
   readonly turnId: string | null;
-  /** The wait's place in the thread: the number of its question, or of the message before it. */
+  /** The number of the message before the wait; for a question to a customer, its own number. */
   readonly afterMessage: number | null;
   /** The message that asks the customer. */
   readonly questionId: string | null;
@@ -107,7 +107,7 @@ export interface Wait extends Document {
   /** Finds waits with the same address. */
   readonly resumeUrlHash: string;
   readonly resume: Resume;
-  /** The API key that opened the wait. Only this key gets the answer in the clear. */
+  /** The API key that opened the wait, which gets the answer in the clear. */
   readonly apiKeyId: string;
   readonly createdBy: Actor;
   /** Whether the end of the wait was counted for the metrics. */

@@ -15,7 +15,7 @@ export interface WaitObserver {
 
 /** How many waits are read in one transaction. */
 const BATCH = 500;
-/** Fine below a second: an execution goes on that soon, unless its n8n is down. */
+/** Narrow at first, since an execution goes on within a second unless its n8n is down. */
 const COLLECT_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 900, 3600, 6 * 3600, 24 * 3600];
 
 /** Counts waits and the calls that resume executions. No label holds an address or an id. */

@@ -18,7 +18,7 @@ interface WaitWorkerOptions extends Work {
 }
 
 const MAX_PER_WORKSPACE = 64;
-/** How many executions one n8n is called for at the same time. */
+/** How many executions of one n8n are called at the same time. */
 const MAX_PER_HOST = 16;
 
 /**

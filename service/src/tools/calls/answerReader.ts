@@ -37,7 +37,7 @@ export class AnswerReader {
     this.#thread = new RestartingThread(SCRIPT, log, tooBusy);
   }
 
-  /** @throws OutboundError `network` when other answers take too long; the signal's reason */
+  /** @throws OutboundError `network` when the answer cannot be read in time; the signal's reason */
   async read(
     workspaceId: string,
     task: AnswerTask,

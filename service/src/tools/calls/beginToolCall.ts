@@ -66,7 +66,7 @@ export async function beginToolCall(
   );
 }
 
-/** Expires a call that nobody has decided about in time; until then, makes it due at that time. */
+/** Expires a call whose time for a decision is over; otherwise schedules it for that moment. */
 async function waitOrExpire(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
   const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
   if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);

@@ -22,7 +22,7 @@ type Clean = (text: string) => string;
 
 /**
  * Reads an answer, or says why it is a failure. The status decides first.
- * @param clean removes secrets from a quote in an error before it is cut: half a secret would stay
+ * @param clean removes secrets from an error's quote before the cut, since half a secret would stay
  */
 function readAnswer(address: ToolAddress, response: Answer, clean: Clean): ToolAttemptResult {
   const { status } = response;

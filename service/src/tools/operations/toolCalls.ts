@@ -34,7 +34,7 @@ export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Pr
  * Locks a call so that it can be changed. Its conversation is locked before it, always in this order,
  * so that two changes cannot wait for each other.
  * @returns the call as it is once locked; null when there is none
- * @see docs/decisions/0033
+ * @see docs/decisions/0033-the-order-of-locks.md
  */
 export async function lockToolCall(tx: Tx, id: string): Promise<ToolCall | null> {
   const known = await tx.toolCalls.peek(id);

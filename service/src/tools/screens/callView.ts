@@ -95,7 +95,7 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
 
 /** About how many characters quotes, commas and indentation add to a text. */
 const TEXT_OVERHEAD = 4;
-/** About how many characters a value takes that is no text. */
+/** About how many characters any other value takes. */
 const OTHER_VALUE_CHARACTERS = 6;
 
 /**
