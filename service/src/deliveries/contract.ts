@@ -183,7 +183,7 @@ export const createSubscription = operation('POST /hooks', {
 export const updateSubscription = operation('PATCH /hooks/:id', {
   summary: 'Change a subscription',
   description:
-    'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due. While the subscription is paused, they wait. What you send by hand (test, redeliver, recover) goes out all the same.',
+    'What is left out stays, and so does the secret. Pending deliveries go to the new address. Those that the new events or filter leave out are cancelled as they come due. While the subscription is paused, the others wait. What you send by hand (test, redeliver, recover) goes out all the same.',
   extension: true,
   body: z
     .strictObject({

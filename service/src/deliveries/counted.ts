@@ -9,14 +9,14 @@ declare module '../platform/counting/count.ts' {
     attempt: readonly [subscriptionId: string, result: 'succeeded' | 'failed'];
     /** How long an attempt took, whatever its result. */
     attempt_time: readonly [subscriptionId: string, durationBucket: number];
-    /** Deliveries that an attempt ended. Of one that is sent again, only a success is counted. */
+    /** Deliveries that an attempt ended. When a delivery is sent again, only a success counts. */
     delivery: readonly [subscriptionId: string, outcome: 'delivered' | 'failed'];
   }
 }
 
 export interface RecordedAttempt {
   readonly result: Pick<AttemptResult, 'verdict' | 'durationMs'>;
-  /** As it is after the attempt. */
+  /** The delivery after the attempt. */
   readonly delivery: Pick<Delivery, 'workspaceId' | 'subscriptionId' | 'status' | 'roundStart'>;
 }
 

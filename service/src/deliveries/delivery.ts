@@ -24,7 +24,7 @@ export interface Attempt {
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   readonly trigger: Trigger;
-  /** For its headers. Absent for attempts of earlier versions. */
+  /** What its headers are built from. Absent in attempts of earlier versions. */
   readonly request?: RequestStamp;
 }
 
@@ -37,10 +37,10 @@ export interface Delivery extends Document {
   readonly status: DeliveryStatus;
   /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
-  /** Attempts that use up no retry of this round: those of earlier rounds, and late ones. */
+  /** How many attempts use up no retry of this round: those of earlier rounds, and late ones. */
   readonly roundStart: number;
   readonly trigger: Trigger;
-  /** Somebody asked for this delivery again: the receiver takes it even if it has taken it before. */
+  /** Somebody asked for this delivery again: the receiver does not drop it as a duplicate. */
   readonly isRepeat: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
@@ -50,6 +50,8 @@ export interface Delivery extends Document {
 
 /** The queue that deliveries wait in; its groups are subscriptions. */
 export const DELIVERY_QUEUE = 'deliveries';
+/** Of a subscription's due deliveries, those of the lower rank go first. */
+export const RANK = { new: 0, behindNew: 1 } as const;
 export const RESPONSE_EXCERPT_BYTES = 4096;
 
 /** How an attempt ended. `gone`: the receiver answered 410. */
@@ -87,8 +89,7 @@ const withAttempt = (delivery: Delivery, made: UnnumberedAttempt): readonly Atte
 
 /**
  * The delivery after an attempt.
- * @param retryDelaysMs the waits between the attempts of a round; their number is the number of
- * retries
+ * @param retryDelaysMs the wait before each retry of a round
  * @param random 0 to 1, for the jitter of ±20 %
  */
 export function recordAttempt(
@@ -150,16 +151,14 @@ export function keepForRevival(
   now: Date,
 ): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
-  return requeue(
-    { ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) },
-    delivery,
-    now,
-  );
+  const attempts = withAttempt(delivery, { ...attempt, error });
+  const sameRound = { trigger: delivery.trigger, isRepeat: delivery.isRepeat };
+  return requeue({ ...delivery, attempts }, sameRound, now);
 }
 
 /**
- * Whether it failed, and the receiver turned its last attempt away since that time: it did not know
- * the address (404), or had another secret (401).
+ * Whether the delivery failed, and its last attempt was turned away at `since` or later: the
+ * receiver did not know the address (404), or had another secret (401).
  */
 export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
   const last = attempts.at(-1);
@@ -178,7 +177,7 @@ export const CATCH_UP_MS = 24 * 60 * 60 * 1000;
 export const isAway = (statusCode: number | null): boolean =>
   statusCode === 404 || judge(statusCode) === 'retry';
 
-/** Whether a catch-up sends it: it failed in an outage, and no catch-up has sent it before. */
+/** Whether a catch-up sends the delivery: it failed in an outage, and no catch-up has sent it. */
 export const wasMissed = ({ status, attempts }: Delivery): boolean =>
   status === 'failed' &&
   isAway(attempts.at(-1)?.statusCode ?? null) &&
@@ -191,7 +190,7 @@ export function failedAtMs({ attempts, createdAt }: Delivery): number {
   return Math.max(endedAt, Date.parse(createdAt));
 }
 
-/** Whether it failed for good at that time or later, however old its event is. */
+/** Whether the delivery failed for good at `since` or later, however old its event is. */
 export const hasFailedSince = (delivery: Delivery, since: Date): boolean =>
   delivery.status === 'failed' && failedAtMs(delivery) >= since.getTime();
 

@@ -14,19 +14,19 @@ type Words = typeof FILTER_WORDS;
 
 export const MAX_FILTER_CONVERSATIONS = 100;
 
-/** Which events of its names a subscription wants. A list that is left out lets everything pass. */
+/** Narrows the events that a subscription names. A list that is left out lets everything pass. */
 export type Filter = { readonly [Field in keyof Words]?: readonly Words[Field][number][] } & {
   readonly conversationIds?: readonly string[];
 };
 
-/** What filters look at, besides the conversation. An event has the facts that its payload has. */
+/** What filters compare, besides the conversation. An event has only the facts in its payload. */
 export interface EventFacts {
   readonly channel?: Words['channels'][number];
   readonly status?: Words['statuses'][number];
   readonly funnelStage?: Words['funnelStages'][number];
-  /** Of a message. */
+  /** Only of a message. */
   readonly sender?: Words['senders'][number];
-  /** Of a customer's message: whether it answers a waiting workflow. */
+  /** Only of a customer's message: whether it answers a waiting workflow. */
   readonly receivedAs?: Words['receivedAs'][number];
 }
 

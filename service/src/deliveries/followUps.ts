@@ -1,4 +1,4 @@
-import { CATCH_UP_MS, wasMissed, wasTurnedAwaySince, type Delivery } from './delivery.ts';
+import { CATCH_UP_MS, RANK, wasMissed, wasTurnedAwaySince, type Delivery } from './delivery.ts';
 import type { Deps } from '../platform/deps.ts';
 import { requeueDelivery, type Round } from './operations/emit.ts';
 import { FOLLOW_UP_QUEUE, isRemoved } from './subscription.ts';
@@ -10,7 +10,7 @@ import { startWorker, type Work, type Worker } from '../platform/jobs/worker.ts'
 const MAX_IN_FLIGHT = 4;
 /** A follow-up that takes longer is started a second time, which does no harm. */
 const LEASE_MS = 60_000;
-/** How long before it unsubscribes a receiver may turn deliveries away. */
+/** A receiver may already turn deliveries away this long before it unsubscribes. */
 const TURNED_AWAY_MS = 60 * 1000;
 /** Deliveries read in one transaction, so that no other write waits long. */
 const BATCH = 500;
@@ -28,7 +28,7 @@ export const startFollowUps = ({ deps, log }: Work): Worker =>
     queue: FOLLOW_UP_QUEUE,
     maxPerWorkspace: MAX_IN_FLIGHT,
     leaseMs: LEASE_MS,
-    run: (job) => (job.data.task === 'end' ? endRemoved(deps, job) : sendMore(deps, job)),
+    run: (job) => (job.data.task === 'end' ? endRemoved(deps, job) : sendAgain(deps, job)),
     onFailure: {
       message: 'the follow-up of a removal or an outage failed; it is tried again',
       idField: 'job',
@@ -45,7 +45,7 @@ const endRemoved = ({ store }: Deps, { id, data }: Job): Promise<void> =>
     await tx.jobs.complete(id);
   });
 
-async function sendMore(deps: Deps, { id, data }: Job): Promise<void> {
+async function sendAgain(deps: Deps, { id, data }: Job): Promise<void> {
   const subscriptionId = String(data.subscriptionId);
   if (data.task === 'catch_up') await catchUp(deps, subscriptionId);
   else await resendTurnedAway(deps, subscriptionId, new Date(String(data.removedAt)));
@@ -54,7 +54,7 @@ async function sendMore(deps: Deps, { id, data }: Job): Promise<void> {
 
 /**
  * Sends again what a receiver turned away just before it unsubscribed: an n8n workflow that is
- * published anew answers 404 or 401 for a moment. A second run finds nothing.
+ * published again answers 404 or 401 for a moment. A second run finds nothing.
  */
 export function resendTurnedAway(
   deps: Pick<Deps, 'store' | 'clock'>,
@@ -65,7 +65,7 @@ export function resendTurnedAway(
   return sendFailedAgain(deps, subscriptionId, {
     createdSince: null,
     isWanted: (delivery) => wasTurnedAwaySince(delivery, since),
-    round: { trigger: 'automatic', isRepeat: false, rank: 0 },
+    round: { trigger: 'automatic', isRepeat: false, rank: RANK.new },
   });
 }
 
@@ -77,11 +77,11 @@ const catchUp = (deps: Pick<Deps, 'store' | 'clock'>, subscriptionId: string): P
   sendFailedAgain(deps, subscriptionId, {
     createdSince: new Date(deps.clock.now().getTime() - CATCH_UP_MS),
     isWanted: wasMissed,
-    round: { trigger: 'catch_up', isRepeat: false, rank: 1 },
+    round: { trigger: 'catch_up', isRepeat: false, rank: RANK.behindNew },
   });
 
 interface Selection {
-  /** Null: however old they are. */
+  /** Null: deliveries of any age. */
   readonly createdSince: Date | null;
   readonly isWanted: (delivery: Delivery) => boolean;
   readonly round: Round;

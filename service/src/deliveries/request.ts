@@ -11,7 +11,7 @@ export interface RequestStamp {
   /** `X-Service-Signature`, with the time at which it was signed. */
   readonly signature: string;
   readonly webhookSignature: string;
-  /** Which repeat this is, if somebody asked for one; null for every other attempt. */
+  /** The same for all attempts of one requested repeat, higher for the next; otherwise null. */
   readonly round: number | null;
 }
 
@@ -61,7 +61,7 @@ export const SIGNATURE_TOLERANCE_SECONDS = 300;
 /** The request as a curl command for a shell such as bash. */
 export const curlCommand = (url: string, headers: Record<string, string>, body: string): string =>
   [
-    // Without --globoff, brackets and braces in the address are ranges and lists.
+    // Without --globoff, curl expands brackets and braces in the address.
     `curl -i -X POST --globoff ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `--data-raw ${quoted(body)}`,

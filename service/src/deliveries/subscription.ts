@@ -25,7 +25,7 @@ export interface Subscription extends Document {
   readonly targetUrl: string;
   /** Who made it, in free text: `n8n`. */
   readonly source: string;
-  /** New events are not queued, and pending deliveries wait. What a person sends goes out. */
+  /** New events are not queued, and pending deliveries wait. What a person sends still goes out. */
   readonly paused?: boolean;
   /** Whether, after an outage, what never arrived is sent again. */
   readonly catchUp?: boolean;
@@ -39,7 +39,7 @@ export interface Subscription extends Document {
   readonly secrets: readonly SealedSecret[];
   /** 1 at first, and one more each time it is revived or taken over. */
   readonly revision: number;
-  /** When it was removed; null while it is active. A removed one can be revived for a moment. */
+  /** When it was removed; null while it is active. It can be revived for REVIVAL_MS. */
   readonly removedAt: string | null;
   readonly consecutiveFailures: number;
   readonly lastDeliveryAt: string | null;
@@ -59,13 +59,13 @@ const FAILING_AFTER = 5;
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same
- * one.
+ * Whether two addresses are the same, however they are written: `https://Example.com:443` and
+ * `https://example.com/` are.
  */
 export const isSameAddress = (a: string, b: string): boolean =>
   a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
-/** Whether two addresses differ in their host at most. */
+/** Whether two addresses have the same path, on the same host or another. */
 export const isSamePath = (a: string, b: string): boolean =>
   URL.parse(a)?.pathname === URL.parse(b)?.pathname;
 
@@ -143,22 +143,22 @@ export const replaceReceiver = (
   consecutiveFailures: 0,
 });
 
-/** The queue of what follows a removal, a revival or an outage. Its stored name is its first one. */
+/** The queue of what follows a removal, a revival or an outage, stored under its first name. */
 export const FOLLOW_UP_QUEUE = 'removals';
 /**
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have
  * refused deliveries while it was being replaced. `catch_up`: its receiver is back after an outage.
  */
-type FollowUp = 'end' | 'resend' | 'catch_up';
+type FollowUpTask = 'end' | 'resend' | 'catch_up';
 
 /**
- * A job of that queue. Each revival raises the revision, so each removal has a job of its own, which
- * never ends a later removal.
+ * A job of that queue. Each revival raises the revision, so each removal has a job of its own. The
+ * job of an earlier removal never deletes a subscription that was removed again.
  * @param occasion tells jobs of the same task and revision apart
  */
 export const followUp = (
   { id, workspaceId, revision, removedAt }: Subscription,
-  task: FollowUp,
+  task: FollowUpTask,
   runAt: Date,
   occasion = '',
 ): Job => ({

@@ -164,7 +164,7 @@ function assertRoom(all: readonly Subscription[]): void {
   );
 }
 
-/** n8n has room for about this many names in a message, and for names of this length. */
+/** As many names, and as much of each, as n8n has room for in a message. */
 const MAX_HOLDERS_NAMED = 5;
 const MAX_NAME_LENGTH = 50;
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/collections.ts';
-import { hasFailedSince, type DeliveryStatus, type Delivery } from '../delivery.ts';
+import { hasFailedSince, RANK, type DeliveryStatus, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { errorWithFix, notFound } from '../../platform/http/errorCatalogue.ts';
 import {
@@ -46,7 +46,7 @@ export const redeliver = (
     if (delivery.status === 'pending') {
       throw errorWithFix('delivery_pending', `Delivery ${delivery.id} is still on its way.`);
     }
-    const round = { trigger: 'manual', isRepeat: true, rank: 1 } as const;
+    const round = { trigger: 'manual', isRepeat: true, rank: RANK.behindNew } as const;
     return requeueDelivery(tx, delivery, round, clock.now());
   });
 
@@ -67,8 +67,8 @@ const BATCH = 500;
 
 /**
  * Sends again every delivery that failed since a time and never succeeded. The time is that of the
- * failure; the event may be older. Event ids stay the same, so a receiver that took an event whose
- * answer was lost can drop it. Recovering twice, at once or after a crash, queues nothing twice.
+ * failure; the event may be older. The event ids stay: a receiver that took an event, and whose
+ * answer was lost, can drop it. Recovering twice, at once or after a crash, queues nothing twice.
  * @returns how many deliveries this call queued
  * @throws not_found (404)
  */
@@ -83,7 +83,7 @@ export async function recoverDeliveries(
     const where = { subscriptionId, status: 'failed' } as const;
     const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
     const wanted = failed.filter((each) => hasFailedSince(each, since));
-    const round = { trigger: 'manual', isRepeat: false, rank: 1 } as const;
+    const round = { trigger: 'manual', isRepeat: false, rank: RANK.behindNew } as const;
     for (const delivery of wanted) await requeueDelivery(tx, delivery, round, deps.clock.now());
     return { result: wanted.length, next: following(failed, BATCH) };
   });

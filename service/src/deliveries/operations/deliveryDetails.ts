@@ -43,9 +43,9 @@ export const findDeliveries = (
 ): Promise<readonly FoundDelivery[]> =>
   store.transaction(async (tx) => {
     const found: FoundDelivery[] = [];
-    const one = id.startsWith('dlv_') ? await tx.deliveries.peek(id) : null;
+    const byId = id.startsWith('dlv_') ? await tx.deliveries.peek(id) : null;
     for (const subscription of await findActiveSubscriptions(tx, workspace.id)) {
-      if (one?.subscriptionId === subscription.id) found.push({ delivery: one, subscription });
+      if (byId?.subscriptionId === subscription.id) found.push({ delivery: byId, subscription });
       if (!id.startsWith('evt_')) continue;
       for (const delivery of await deliveriesOf(tx, subscription, id))
         found.push({ delivery, subscription });

@@ -2,7 +2,7 @@ import { timestamp } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
-import { DELIVERY_QUEUE, requeue, type Delivery } from '../delivery.ts';
+import { DELIVERY_QUEUE, RANK, requeue, type Delivery } from '../delivery.ts';
 import type { Event, EventName } from '../event.ts';
 import type { EventFacts } from '../filter.ts';
 import { wants } from '../subscription.ts';
@@ -15,7 +15,7 @@ export interface Emitted {
   readonly conversationId: string;
   /** What filters look at. */
   readonly facts: EventFacts;
-  /** Called only if a subscription asks for it. @param id the event's */
+  /** Called only if a subscription asks for the event. @param id the event's */
   readonly payload: (id: string) => object;
 }
 
@@ -73,13 +73,12 @@ export function queueDelivery(
     nextAttemptAt: timestamp(now),
     createdAt: timestamp(now),
   };
-  return putPending(tx, delivery, 0, now);
+  return putPending(tx, delivery, RANK.new, now);
 }
 
 /** How a finished delivery is sent again. */
 export interface Round extends Pick<Delivery, 'trigger' | 'isRepeat'> {
-  /** 0: with new events; 1: behind them. */
-  readonly rank: 0 | 1;
+  readonly rank: (typeof RANK)[keyof typeof RANK];
 }
 
 /** Queues a finished delivery for another round of attempts. */
@@ -91,7 +90,12 @@ export const requeueDelivery = (
 ): Promise<Delivery> => putPending(tx, requeue(delivery, round, now), round.rank, now);
 
 /** Stores a delivery with its job. The job has the delivery's id, so there is never a second one. */
-async function putPending(tx: Tx, delivery: Delivery, rank: number, now: Date): Promise<Delivery> {
+async function putPending(
+  tx: Tx,
+  delivery: Delivery,
+  rank: Round['rank'],
+  now: Date,
+): Promise<Delivery> {
   await tx.deliveries.put(delivery);
   await tx.jobs.enqueue({
     id: delivery.id,

@@ -58,10 +58,10 @@ export const revokePreviousSecrets = ({ store, clock }: Deps, workspace: Workspa
     const revoked = signingSecrets(subscription, clock.now()).filter(
       ({ expiresAt }) => expiresAt !== null,
     ).length;
-    const alone = {
+    const withCurrentOnly = {
       ...subscription,
       secrets: subscription.secrets.filter(({ expiresAt }) => expiresAt === null),
     };
-    await tx.subscriptions.put(alone);
-    return { subscription: alone, revoked };
+    await tx.subscriptions.put(withCurrentOnly);
+    return { subscription: withCurrentOnly, revoked };
   });

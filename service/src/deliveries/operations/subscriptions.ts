@@ -44,14 +44,14 @@ export const findSubscriptions = (tx: Tx, workspaceId: string): Promise<readonly
     limit: MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS,
   });
 
-/** The subscriptions of a workspace that receive events now, newest first. */
+/** The subscriptions of a workspace that are not removed, paused ones included, newest first. */
 export const findActiveSubscriptions = async (
   tx: Tx,
   workspaceId: string,
 ): Promise<readonly Subscription[]> =>
   (await findSubscriptions(tx, workspaceId)).filter((each) => !isRemoved(each));
 
-/** The workspace's subscriptions, newest first. */
+/** A page of the workspace's subscriptions, newest first. */
 export const listSubscriptions = ({ store }: Deps, workspace: Workspace, page: PageRequest) =>
   store.transaction(async (tx) => {
     const all = await findActiveSubscriptions(tx, workspace.id);
@@ -65,11 +65,11 @@ export interface SubscriptionHealth {
   readonly subscription: Subscription;
   /** Null unless the newest deliveries fail. */
   readonly lastFailure: Attempt | null;
-  /** How many deliveries failed and never arrived: at most `MAX_UNDELIVERED`, in lists at most 1. */
+  /** How many deliveries failed and never arrived: counted to `MAX_UNDELIVERED`, in lists to 1. */
   readonly undelivered: number;
 }
 
-/** The page of a subscription counts no further. */
+/** How far the page of a subscription counts. */
 export const MAX_UNDELIVERED = 100;
 
 /** The health of every subscription of the workspace, newest first. */
@@ -80,7 +80,7 @@ export const listSubscriptionHealth = (
   store.transaction(async (tx) => {
     const described: SubscriptionHealth[] = [];
     for (const subscription of await findActiveSubscriptions(tx, workspace.id))
-      described.push(await healthOf(tx, subscription, 1));
+      described.push(await healthOf(tx, subscription, { countTo: 1 }));
     return described;
   });
 
@@ -92,16 +92,16 @@ export const getSubscriptionHealth = (
 ): Promise<SubscriptionHealth> =>
   store.transaction(async (tx) => {
     const subscription = await peekSubscription(tx, workspace, id);
-    return healthOf(tx, subscription, MAX_UNDELIVERED);
+    return healthOf(tx, subscription, { countTo: MAX_UNDELIVERED });
   });
 
 const healthOf = async (
   tx: Tx,
   subscription: Subscription,
-  limit: number,
+  { countTo }: { readonly countTo: number },
 ): Promise<SubscriptionHealth> => {
   const where = { subscriptionId: subscription.id, status: 'failed' } as const;
-  const undelivered = (await tx.deliveries.find({ where, limit })).length;
+  const undelivered = (await tx.deliveries.find({ where, limit: countTo })).length;
   return { subscription, lastFailure: await findLastFailure(tx, subscription), undelivered };
 };
 

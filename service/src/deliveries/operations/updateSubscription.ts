@@ -13,7 +13,7 @@ type Changes = {
 
 /**
  * Changes what a subscription asks for; the secret stays. Pending deliveries go to the new address.
- * Those that the new events or filter leave out are cancelled; while it is paused, they wait.
+ * Those that the new events or filter leave out are cancelled. A pause makes the others wait.
  * @throws subscription_exists, published_elsewhere (409), not_found (404), target_url_* (422)
  * @see docs/events-and-signatures.md, "Several events, filters and pauses"
  */
@@ -34,7 +34,9 @@ export async function updateSubscription(
     const active = await findActiveSubscriptions(tx, workspace.id);
     const others = active.filter((each) => each.id !== id);
     const wanted = { ...changed, owner: changed.owner ?? null, events };
-    if (changes.targetUrl !== undefined) findElsewhere(others, wanted, false);
+    // Throws when another n8n holds the new address: a change takes nothing over.
+    const takeOver = false;
+    if (changes.targetUrl !== undefined) findElsewhere(others, wanted, takeOver);
     assertNew(others, wanted);
     const after = { ...changed, event: events[0]! };
     await tx.subscriptions.put(after);

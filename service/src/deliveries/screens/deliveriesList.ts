@@ -20,7 +20,7 @@ import { ago, secondTimeView, timeView } from '../../platform/html/times.ts';
 /** Which of a subscription's deliveries a page shows. */
 export interface DeliveriesView {
   readonly status?: DeliveryStatus | undefined;
-  /** The last delivery of the page before. */
+  /** The last delivery of the previous page. */
   readonly cursor?: string | undefined;
   /** The delivery that is unfolded. */
   readonly open?: string | undefined;
@@ -56,7 +56,7 @@ export const recoverHref = (id: string): string => `/keys/subscriptions/${id}/re
 export interface DeliveriesPage {
   readonly subscriptionId: string;
   readonly deliveries: Page<Delivery>;
-  /** By event id. */
+  /** The ids of the deliveries' conversations, by event id. */
   readonly conversations: ReadonlyMap<string, string>;
   readonly view: DeliveriesView;
   readonly now: Date;
@@ -139,7 +139,7 @@ export const resendButton = (
     button: {
       id: `resend-${delivery.id}`,
       class: 'small',
-      // Not a label: a script turns the time in that text into the reader's own.
+      // Not an aria-label: a script changes the time in that text to the reader's time zone.
       'aria-describedby': `made-${delivery.id}`,
     },
   });

@@ -19,13 +19,13 @@ import { filterLabel, LIST_LABELS, type WordList } from './filterLabels.ts';
 /** The fields with which a subscription is created and changed. */
 
 export interface SubscriptionForm extends FormState {
-  /** A subscription with the same URL and one of the events. */
+  /** A subscription that already has the same URL and one of the events. */
   readonly existingId?: string | undefined;
 }
 
 const LISTS = Object.keys(FILTER_WORDS) as WordList[];
 
-/** Checks a form. The result is what the operations take. */
+/** Checks the fields of a form, as `subscriptionInput` reads them. */
 export const subscriptionSchema = z.object({
   events: z.array(z.enum(EVENT_NAMES)).min(1, 'choose at least one event'),
   target_url: z

@@ -29,6 +29,7 @@ export interface SubscriptionPageExtras {
 interface SubscriptionPage extends SubscriptionPageExtras {
   readonly health: SubscriptionHealth;
   readonly deliveries: Page<Delivery>;
+  /** As in `DeliveriesPage`. */
   readonly conversations: ReadonlyMap<string, string>;
   readonly now: Date;
 }

@@ -4,7 +4,7 @@ import { OutboundError, type OutboundClient } from '../../platform/outbound/outb
 import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts';
 import { requestHeaders, stampRequest, type RequestStamp } from '../request.ts';
 
-/** The most bytes of an answer that are read. */
+/** How much of an answer is read. */
 const RESPONSE_READ_BYTES = 64 * 1024;
 /**
  * How far ahead of the clock a repeat may be signed, if the clock was set back. Receivers accept more.
@@ -124,7 +124,7 @@ const ADVICE: Partial<Record<number, string>> = {
 };
 
 function statusInWords(status: number): string {
-  // Says nothing of a removal: there is none when another receiver has taken over in the meantime.
+  // Does not say that the subscription is removed: another receiver may have taken it over.
   if (status === 410) return 'The receiver answered 410 Gone, which ends a subscription.';
   if (status >= 500) return `The receiver answered ${status}.`;
   if (status >= 400)

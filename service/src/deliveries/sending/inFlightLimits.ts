@@ -12,7 +12,7 @@ export const INITIAL_IN_FLIGHT = 4;
 export const MAX_IN_FLIGHT = 32;
 /** An answer within this part of the deadline lets the limit rise. */
 const FAST = 0.1;
-/** A slower one lowers it: more at once would only wait in the receiver's own queue. */
+/** An answer slower than this part lowers it: more would only wait in the receiver's own queue. */
 const SLOW = 0.3;
 /** After this many failures in a row, the receiver counts as down. */
 const DOWN_AFTER = 5;
@@ -85,7 +85,7 @@ export class InFlightLimit {
 
   /** @param verdict null when nothing was sent */
   end(verdict: AttemptVerdict | null, durationMs = 0): void {
-    // A fast answer says that the receiver can take more only when the limit was used up.
+    // Only when the limit was used up does a fast answer show that the receiver can take more.
     const wasFull = this.#inFlight >= this.limit;
     this.#inFlight--;
     this.#usedAt = this.#now();
@@ -108,7 +108,7 @@ const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
 /**
- * The limit of each subscription's deliveries. A limit that was idle for long is forgotten, as
+ * The limit of each subscription's deliveries. A limit that has long been idle is forgotten, as
  * subscriptions come and go.
  */
 export class InFlightLimits {

@@ -6,8 +6,8 @@ import { isRemoved, openSecrets, wants, type Subscription } from '../subscriptio
 import type { Job } from '../../store/store.ts';
 
 /**
- * How often a delivery checks whether its subscription is still paused. It is queued for later, not
- * parked like those of a removed subscription: what a person sends by hand would wait behind it.
+ * How often a delivery checks whether its subscription is still paused. It is queued for later: if
+ * it were parked, as for a removed subscription, what a person sends by hand would wait behind it.
  */
 const PAUSE_CHECK_MS = 60_000;
 
@@ -22,7 +22,7 @@ export interface DueDelivery {
 
 /**
  * What a claimed job asks for. `parked`: the subscription is removed, and its deliveries wait until
- * it is revived. Null: there is nothing to send, or not now.
+ * it is revived. Null: there is nothing to send, or not yet.
  */
 export type LoadedDelivery =
   | ({ readonly type: 'due' } & DueDelivery)

@@ -4,6 +4,7 @@ import { countAttempts, type RecordedAttempt } from '../counted.ts';
 import {
   isAway,
   keepForRevival,
+  RANK,
   recordAttempt,
   recordLateAttempt,
   type Delivery,
@@ -19,9 +20,9 @@ const LAST_DELIVERY_PRECISION_MS = 1000;
 export interface MadeAttempt {
   readonly deliveryId: string;
   readonly subscriptionId: string;
-  /** The subscription's when the attempt began. It is higher now if it was revived or taken over. */
+  /** The subscription's, when the attempt began. A revival or a takeover raises it. */
   readonly revision: number;
-  /** The delivery's when the attempt began. It differs now if there was another attempt. */
+  /** The delivery's, when the attempt began. Another attempt changes it. */
   readonly nextAttemptAt: string | null;
   readonly result: AttemptResult;
   readonly at: Date;
@@ -29,7 +30,7 @@ export interface MadeAttempt {
 
 /**
  * Records attempts, in one transaction.
- * @returns the delivery of each attempt as it is now; null when it is gone, or had ended before
+ * @returns the delivery after each attempt; null when it is gone, or ended before the attempt did
  */
 export const recordResults = (
   { store, clock }: Deps,
@@ -78,7 +79,10 @@ async function maySubscriptionChange(
   return attempts.some(({ at }) => !isRecent(subscription.lastDeliveryAt, at));
 }
 
-/** Whether the last delivery is later, or hardly earlier. Attempts are recorded as they end. */
+/**
+ * Whether `last` need not be moved to `at`: it is less than a second older, or even newer. Attempts
+ * are recorded in the order in which they end, not in which they began.
+ */
 const isRecent = (last: string | null, at: Date): boolean =>
   last !== null && at.getTime() - Date.parse(last) < LAST_DELIVERY_PRECISION_MS;
 
@@ -98,12 +102,12 @@ async function record(
   const subscription = await tx.subscriptions.peek(made.subscriptionId);
   if (subscription !== null && waitsForRevival(subscription, made)) {
     const waiting = keepForRevival(before, attempt, now);
-    await putWithJob(tx, waiting, 0);
+    await putWithJob(tx, waiting, RANK.new);
     return waiting;
   }
 
   const delivery = recordAttempt(before, attempt, verdict, retryDelaysMs, now, Math.random());
-  await putWithJob(tx, delivery, 1);
+  await putWithJob(tx, delivery, RANK.behindNew);
   if (subscription === null) return delivery;
   if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
   else if (!wasRemovedSince(subscription, made))
@@ -122,7 +126,7 @@ const attemptOf = ({ at, result }: MadeAttempt) => ({
 
 /**
  * Records an attempt of a delivery that another process has gone on with.
- * @returns null when the delivery had ended before
+ * @returns null when the delivery had already ended
  */
 async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<Delivery | null> {
   const delivery = recordLateAttempt(before, attemptOf(made), made.result.verdict);
@@ -137,8 +141,8 @@ const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt):
   isRemoved(subscription) || subscription.revision !== revision;
 
 /**
- * Whether a failure does not count, because the subscription was removed or taken over during the
- * attempt. A 410 counts, unless another receiver has taken its place.
+ * Whether the delivery waits for the next receiver after a failed attempt, because the subscription
+ * was removed or taken over during the attempt. A 410 is final, unless the next receiver is there.
  */
 function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;
@@ -170,13 +174,13 @@ async function noteOnSubscription(
   const consecutiveFailures = isSuccess ? 0 : failures + (hasFailed ? 1 : 0);
   const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result));
   const isUnchanged = consecutiveFailures === failures && isAfterOutage === wasAfterOutage;
-  const isStillLast = isRecent(subscription.lastDeliveryAt, at);
-  if (isUnchanged && isStillLast) return;
+  const isTimeRecent = isRecent(subscription.lastDeliveryAt, at);
+  if (isUnchanged && isTimeRecent) return;
   await tx.subscriptions.put({
     ...subscription,
     consecutiveFailures,
     isAfterOutage,
-    lastDeliveryAt: isStillLast ? subscription.lastDeliveryAt : timestamp(at),
+    lastDeliveryAt: isTimeRecent ? subscription.lastDeliveryAt : timestamp(at),
   });
   if (wasAfterOutage && !isAfterOutage && subscription.catchUp)
     await tx.jobs.enqueue(followUp(subscription, 'catch_up', now, delivery.id));

@@ -102,9 +102,9 @@ function payloadView(signedIn: SignedIn, { event, delivery }: DeliveryDetails): 
 const curlView = (command: string): View => html`
   <article class="once" data-shown-once aria-labelledby="once-title">
     <h2 id="once-title">The delivery as a curl command</h2>
-    <p>It is signed as of now with the subscription’s secret. Receivers accept the signature for ${SIGNATURE_TOLERANCE_SECONDS / 60} minutes, unless they set another tolerance. It is shown only once: afterwards, ask for a new one.</p>
+    <p>It was signed just now with the subscription’s secret. Receivers accept the signature for ${SIGNATURE_TOLERANCE_SECONDS / 60} minutes, unless they set another tolerance. It is shown only once: afterwards, ask for a new one.</p>
     <p>${copyButton('once', 'the command')}</p>
     <pre id="once" dir="ltr" tabindex="0" role="group" aria-label="The command">${command}</pre>
-    <p class="muted">For shells such as bash and zsh. A receiver that has taken this event before, as an n8n workflow has, may drop it as a duplicate. To have it taken again, use Resend.</p>
+    <p class="muted">For shells such as bash and zsh. A receiver that has already taken this event may drop it as a duplicate, as an n8n workflow does. To make it take the event again, use Resend.</p>
   </article>
 `;

@@ -40,8 +40,8 @@ const LEVELS = [
   ['write', 'Read and change'],
 ] as const;
 
-const words = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
-  z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one of the list');
+const oneOfOptions = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
+  z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one from the list');
 
 const PAST_DAY = { expires_on: 'Enter today or a later day.' };
 
@@ -50,13 +50,13 @@ const nameSchema = textSchema(100).transform((name) => name.trim());
 const newKeySchema = z.object({
   name: nameSchema,
   reveal: z.literal('on').optional(),
-  access: words(ACCESS).default('all'),
-  expires: words(LIFETIMES).default('never'),
+  access: oneOfOptions(ACCESS).default('all'),
+  expires: oneOfOptions(LIFETIMES).default('never'),
 });
 
 const keyChangesSchema = z.object({
   name: nameSchema,
-  expires: words([['keep', ''] as const, ...LIFETIMES]).default('keep'),
+  expires: oneOfOptions([['keep', ''] as const, ...LIFETIMES]).default('keep'),
 });
 
 interface WantedKey {
@@ -90,6 +90,7 @@ export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey
 
 interface KeyChanges {
   readonly name: string;
+  /** Null: never; undefined: as before. */
   readonly expiresAt: Date | null | undefined;
 }
 

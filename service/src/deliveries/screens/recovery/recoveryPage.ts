@@ -17,7 +17,7 @@ interface RecoveryPage {
   readonly form?: FormState;
 }
 
-/** Asks from which time failed deliveries are sent again, and says how many that are. */
+/** Asks from which failure on to send deliveries again, and says how many there are. */
 export const recoveryPage = (
   signedIn: SignedIn,
   { subscription, undelivered, now, form }: RecoveryPage,
