@@ -17,7 +17,7 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
-/** Of an open link. After these, the webhook tells, or the check when its time is over. */
+/** Of an open link. After these, the webhook tells, or the check after the link has expired. */
 const MAX_CHECKS_IN_A_ROW = 5;
 
 /** @param payment the payment as it is now, with the work that the answer is for */
@@ -38,7 +38,7 @@ export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): 
   }
 }
 
-/** The provider made its page. If the link was cancelled since, the page is closed again. */
+/** The provider made its page. If the link has ended unpaid since, the page is closed again. */
 export function withPage(
   payment: Payment,
   { reference, url }: { reference: string; url: string },
@@ -89,11 +89,11 @@ function stillOpen(payment: PaymentInWork, now: Date): Payment {
   return isAwaited(asked, now) ? watch(asked, now) : { ...asked, work: null };
 }
 
-/** Whether the provider must be asked how it ended: the link is expired, or cancelled but still open. */
+/** Whether the provider is asked how the link ended: its time is over, or it was cancelled. */
 const isAwaited = (payment: Payment, now: Date): boolean =>
   payment.status !== 'open' || isOver(payment, now);
 
-/** Asks again after longer and longer waits, and stops after a month. */
+/** Asks again after longer and longer waits, until a month after the link expired. */
 function watch(payment: PaymentInWork, now: Date): Payment {
   if (isConfirmationOverdue(payment, now)) return withoutWork(expire(payment, now), now);
   return again(

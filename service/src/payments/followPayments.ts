@@ -12,8 +12,8 @@ export const MAX_WAITING_PAYMENTS = 256;
 
 /**
  * Waits until the provider has made or refused a payment's page.
- * @returns the payment as it then is. It is still `creating` when that took longer, or when the
- * workspace has its share of waiting requests.
+ * @returns the payment as it then is. It is still `creating` if that took longer than `timeoutMs`,
+ * or if too many requests of the workspace already wait.
  * @throws Error when there is no such payment
  */
 export type FollowPayment = (
@@ -22,7 +22,7 @@ export type FollowPayment = (
   timeoutMs: number,
 ) => Promise<Payment>;
 
-/** @param waitMs for tests: how long to wait instead */
+/** @param waitMs for tests: how long to wait instead of `timeoutMs` */
 export function followPayments(
   follow: FollowDocument,
   { store, bounds }: Pick<Deps, 'store' | 'bounds'>,

@@ -77,7 +77,7 @@ export type PaymentInWork = Payment & { readonly work: PaymentWork };
 
 export const PAYMENT_QUEUE = 'payments';
 export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
-/** Of how the team finds the money of a manual link. */
+/** Of a manual link's reference, by which the team finds the money. */
 export const MAX_REFERENCE_CHARACTERS = 200;
 
 /** A workspace's account with a provider; one per provider. */
@@ -96,7 +96,7 @@ export interface PaymentUpdate {
   readonly state: RemoteState | 'failed';
 }
 
-/** Providers close a page by their own clock, so they are asked a little after ours says so. */
+/** Providers close a page by their own clock, so they are asked a little after it ends by ours. */
 const EXPIRY_MARGIN_MS = 30_000;
 const RETRY_WAITS_MS = [2000, 5000, 15_000, 60_000, 300_000] as const;
 const LATE_WAITS_MS = [60_000, 300_000, 1_800_000, 3_600_000, 6 * 3_600_000] as const;
@@ -124,6 +124,7 @@ export const lateWaitMs = (attempts: number): number => waitAfter(LATE_WAITS_MS,
 const waitAfter = (waits: readonly number[], attempts: number) =>
   waits[Math.min(Math.max(attempts, 1), waits.length) - 1]!;
 
+/** Whether the link's time is over, whatever its status. */
 export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
   Date.parse(expiresAt) <= now.getTime();
 
@@ -144,8 +145,8 @@ export const newWork = (task: PaymentWork['task'], now: Date): PaymentWork => ({
 });
 
 /**
- * The link can no longer be paid, and its provider closes the page. A page whose address the provider
- * has not given yet is known to nobody: there is nothing to close.
+ * The payment, cancelled; its provider is asked to close the page. Without the page's address there
+ * is nothing to close: nobody knows a page that the provider may be making.
  */
 export const cancel = (payment: Payment, now: Date): Payment => ({
   ...withoutWork({ ...payment, status: 'cancelled' }, now),
@@ -156,9 +157,8 @@ export const cancel = (payment: Payment, now: Date): Payment => ({
 const CLEARED_DESCRIPTION = 'Removed';
 
 /**
- * The payment without what was written about it: amount, status, times, provider and reference stay.
- * Nobody is asked to pay any more, so that its provider closes the page; if somebody has paid all the
- * same, that is recorded.
+ * The payment without what was written about it: amount, times, provider and reference stay. A link
+ * that could still be paid is cancelled. If somebody has paid all the same, that is recorded.
  */
 export function clearPayment(payment: Payment, now: Date): Payment {
   const cleared = { ...payment, description: CLEARED_DESCRIPTION, error: null };

@@ -19,7 +19,7 @@ interface AnyProvider {
   readonly label: string;
   /** How long a link may be open, in seconds. */
   readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
-  /** Why the provider cannot take an amount, to follow the field's name (`must be …`); null if it can. */
+  /** Null if the provider takes the amount. `message` follows the field's name: `must be …`. */
   refuse(
     amount: number,
     currency: string,

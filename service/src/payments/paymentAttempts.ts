@@ -23,7 +23,7 @@ import { afterAnswer, createFailed, withPage, withoutAccount } from './afterAnsw
 import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 
-/** A question to make to a provider now. The attempt is on record already. */
+/** A question to ask a provider now. The attempt is already recorded. */
 export interface BegunAttempt {
   readonly payment: PaymentInWork;
   readonly account: PaymentAccount;

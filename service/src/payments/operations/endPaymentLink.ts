@@ -77,9 +77,9 @@ export const markPaymentPaid = (
   });
 
 /**
- * Applies what a provider's webhook says about a payment, in one transaction. An update that comes
- * again or late changes nothing, except that a payment which was paid is paid whatever its status:
- * the money has moved.
+ * Applies what a provider's webhook says about a payment, in one transaction. A repeated or late
+ * update changes nothing, with one exception: `paid` counts whatever the payment's status, as the
+ * money has moved.
  * @param account the account whose secret verified the update; it can change only its own payments
  * @param by who is named in the thread
  * @returns false when the account has no such payment, or the update is about another page
@@ -138,7 +138,7 @@ export async function completePayment(
   await putPayment(tx, completed);
   await countPaid(tx, completed, now);
   const contact = await tx.contacts.peek(payment.contactId);
-  // The money has moved. There is no conversation left that this could be news of.
+  // The conversation of a forgotten contact is gone. That the money has moved is recorded above.
   if (!contact || isForgotten(contact)) return completed;
   const view = await loadConversation(tx, workspace, payment.conversationId);
   const conversation = await advanceFunnelStage(tx, view, 'customer', paid.by, now);

@@ -86,7 +86,7 @@ const providerItem = (
 /** Which payment links the page shows. */
 export interface PaymentsView {
   readonly status?: PaymentStatus | undefined;
-  /** The last link of the page before. */
+  /** The last link of the previous page. */
   readonly cursor?: string | undefined;
 }
 

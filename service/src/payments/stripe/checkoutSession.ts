@@ -18,7 +18,7 @@ const MARGIN_MS = 5 * MINUTE_MS;
 /**
  * Makes the session. A payment always sends the same request under the same Idempotency-Key, so it
  * gets the same session for as long as its link lives. If Stripe keeps an error of its own under that
- * key, a second key is used. Nobody has seen a session made under the first one.
+ * key, a second key is used. If the first key made a session after all, nobody knows its address.
  */
 export async function createSession(
   stripe: Stripe,
@@ -69,9 +69,9 @@ function sessionParams(payment: Payment, pageUrl: string): SessionParams {
 
 /** @throws Error for an amount that Stripe refuses; a link with such an amount is never created */
 function unitAmountOf({ id, amount, currency }: Payment): number {
-  const taken = stripeAmount(amount, currency);
-  if ('unitAmount' in taken) return taken.unitAmount;
-  throw new Error(`payment ${id}: its ${taken.param} ${taken.message}`);
+  const result = stripeAmount(amount, currency);
+  if ('unitAmount' in result) return result.unitAmount;
+  throw new Error(`payment ${id}: its ${result.param} ${result.message}`);
 }
 
 /**

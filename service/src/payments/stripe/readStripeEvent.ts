@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import type { PaymentUpdate } from '../payment.ts';
 import { stateOfSession } from './checkoutSession.ts';
 
-/** How old a signature may be. Stripe signs each retry anew. */
+/** How old a signature may be. Stripe signs each retry again. */
 const TOLERANCE_S = 300;
 
 /**
@@ -20,7 +20,7 @@ export async function readStripeEvent(
   try {
     return updatesOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
   } catch {
-    return null; // also for a signed event that Stripe's package cannot read: it is not about ours
+    return null; // also for a signed event that Stripe's package cannot read: not one of ours
   }
 }
 

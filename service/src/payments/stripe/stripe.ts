@@ -17,8 +17,8 @@ export const stripe: RemoteProvider = {
   // Checkout Sessions live from 30 minutes to 24 hours.
   expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 },
   refuse: (amount, currency) => {
-    const taken = stripeAmount(amount, currency);
-    return 'unitAmount' in taken ? null : taken;
+    const result = stripeAmount(amount, currency);
+    return 'unitAmount' in result ? null : result;
   },
   fields: [
     {
@@ -77,7 +77,7 @@ export const stripe: RemoteProvider = {
     );
     return 'error' in answer
       ? { ok: false, message: answer.error }
-      : { ok: true, message: acceptedWords(account.values) };
+      : { ok: true, message: acceptedInWords(account.values) };
   },
 };
 
@@ -87,10 +87,10 @@ function sessionOf({ id, providerReference }: Payment): string {
   return providerReference;
 }
 
-function acceptedWords({ secret_key = '', webhook_secret }: SetupValues): string {
+function acceptedInWords({ secret_key = '', webhook_secret }: SetupValues): string {
   const mode = secret_key.includes('_test_') ? 'test mode: no real money moves' : 'live mode';
   const hint = webhook_secret
     ? ''
-    : ' Without the signing secret of the webhook, a payment is seen only when the customer comes back or the time of the link is over.';
+    : ' Without the signing secret of the webhook, the service learns of a payment only when the customer comes back or the link expires.';
   return `Stripe accepts the key, in ${mode}.${hint}`;
 }

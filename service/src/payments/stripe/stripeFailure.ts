@@ -31,7 +31,7 @@ export function describeStripeFailure(error: unknown, key: string): Trouble {
     return unreachable('Stripe accepts no more requests at the moment.');
   if (statusCode === undefined) return unreachable("Stripe's answer could not be read.");
   if (statusCode === 409 || statusCode >= 500)
-    return unreachable(`Stripe could not do it for the moment (status ${statusCode}).`);
+    return unreachable(`Stripe could not do this at the moment (status ${statusCode}).`);
   if (error.param === 'expires_at')
     return refused(
       'Stripe does not accept the time at which the page ends. Check the clock of the machine that the service runs on.',

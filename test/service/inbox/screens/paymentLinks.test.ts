@@ -464,7 +464,7 @@ describe('a payment link in a conversation, on the screen', () => {
       const { id, path } = await conversation();
       const made = service.api.post(`/api/conversations/${id}/payment-links`, LINK);
       await waitFor('the card to say why', async () =>
-        (await ana.get(path)).text.includes('Stripe could not do it for the moment (status 503).'),
+        (await ana.get(path)).text.includes('Stripe could not do this at the moment (status 503).'),
       );
       stripe.answerAll(null);
       aheadMs += 2_100;
