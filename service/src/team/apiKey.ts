@@ -25,7 +25,7 @@ export const AREA_PERMISSIONS: readonly AreaPermission[] = KEY_AREAS.flatMap(
   (area) => [`${area}:read`, `${area}:write`] as const,
 );
 
-/** An API key as kept: never the key itself. Earlier versions stored none of the optional fields. */
+/** An API key as stored, without the key. Earlier versions stored none of the optional fields. */
 export interface ApiKey extends Document {
   readonly workspaceId: string;
   /** Shown as the sender of messages that the key sends. */

@@ -13,7 +13,7 @@ export const bearer = (request: Request): string | null =>
 
 /**
  * Lets requests through whose bearer token `identify` knows.
- * @param identify gives the caller; null when it knows none, or in words why it refuses the token
+ * @param identify returns the caller; null for an unknown token; a sentence for one that it refuses
  * @throws unauthorized (401)
  */
 export const requireBearer =
@@ -23,13 +23,13 @@ export const requireBearer =
   ): RequestHandler =>
   async (request: Request, response: Response, next: NextFunction) => {
     const token = bearer(request);
-    const caller = token === null ? words.missing : await identify(token, request);
-    if (caller === null || typeof caller === 'string') {
+    const callerOrReason = token === null ? words.missing : await identify(token, request);
+    if (callerOrReason === null || typeof callerOrReason === 'string') {
       response.setHeader('WWW-Authenticate', 'Bearer');
-      throw errorWithFix('unauthorized', caller ?? words.wrong);
+      throw errorWithFix('unauthorized', callerOrReason ?? words.wrong);
     }
-    response.locals.caller = caller;
-    if (!caller.contact) stopCounting(request);
+    response.locals.caller = callerOrReason;
+    if (!callerOrReason.contact) stopCounting(request);
     next();
   };
 

@@ -33,7 +33,7 @@ export function readN8nOrigin(text: string): string | null {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(written);
   const url = /[\s\\]/.test(written) ? null : URL.parse(hasScheme ? written : `http://${written}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
-  // Not `url.port`: it is empty for a port 80 that was typed, too.
+  // Not `url.port`, which is empty even if port 80 was typed.
   const hasPort = /^[^/?#]*:\d+([/?#]|$)/.test(written);
   if (!hasScheme && !hasPort) url.port = DEFAULT_N8N_PORT;
   return url.hostname === '' || url.port === '0' ? null : url.origin;

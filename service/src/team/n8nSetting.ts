@@ -39,7 +39,7 @@ export interface N8nSetting {
   change(member: Member, origin: string | null): Promise<boolean>;
   /**
    * Reads what is stored, and makes the outgoing calls of this process obey it. Each process also
-   * does so when it learns of a change, so a store that fails here only delays it.
+   * does so when it learns of a change: if the store fails here, the change takes effect later.
    */
   apply(): Promise<void>;
 }
@@ -59,16 +59,16 @@ interface Parts {
  */
 export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promise<N8nSetting> {
   const { store, clock, outbound, log, fromEnvironment } = parts;
-  const stored = async (tx: Tx): Promise<N8nAddress | null> => {
-    const setting = await tx.settings.peek(N8N_ADDRESS);
-    return setting && (JSON.parse(setting.value) as N8nAddress);
+  const readStored = async (tx: Tx): Promise<N8nAddress | null> => {
+    const document = await tx.settings.peek(N8N_ADDRESS);
+    return document && (JSON.parse(document.value) as N8nAddress);
   };
 
   // One read after the other, so that an older answer never replaces a newer one.
   let lastApplied: Promise<void> = Promise.resolve();
   const applyStored = (): Promise<void> => {
     const result = lastApplied.then(async () => {
-      const origin = fromEnvironment ?? (await store.transaction(stored))?.origin ?? null;
+      const origin = fromEnvironment ?? (await store.transaction(readStored))?.origin ?? null;
       outbound.open(origin);
     });
     lastApplied = result.catch(() => {});
@@ -78,7 +78,10 @@ export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promi
   const setting: N8nSetting = {
     fromEnvironment,
     read: () =>
-      store.transaction(async (tx) => ({ chosen: await stored(tx), owner: await findOwner(tx) })),
+      store.transaction(async (tx) => ({
+        chosen: await readStored(tx),
+        owner: await findOwner(tx),
+      })),
     check: async (origin) => {
       if (origin !== null) await outbound.checkOpening(origin);
     },
@@ -92,7 +95,7 @@ export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promi
       const earlier = await store.transaction(async (tx) => {
         if ((await findOwner(tx))?.id !== member.id) return null;
         await tx.settings.get(N8N_ADDRESS); // locks it
-        const before = await stored(tx);
+        const before = await readStored(tx);
         await setting.put(tx, origin, member.name);
         return { origin: before?.origin ?? null };
       });
@@ -107,7 +110,8 @@ export async function openN8nSetting(parts: Parts, stopping: AbortSignal): Promi
     apply: () => applyStored().catch(() => {}),
   };
 
-  const changes = store.changes({ signal: stopping }); // from here on, so that no change is missed
+  // Before the first read, so that no change is missed.
+  const changes = store.changes({ signal: stopping });
   await applyStored();
   if (fromEnvironment === null) void follow(changes, applyStored, log, stopping);
   return setting;

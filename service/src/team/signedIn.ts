@@ -53,7 +53,7 @@ export const requireMember = (deps: SessionDeps): RequestHandler[] => [
 
 const refuseOthers: RequestHandler = (request: Request, response: Response, next: NextFunction) => {
   if (signedInOf(response)) return next();
-  // A part that refreshes itself must not lead away from a page on which somebody types.
+  // A part that refreshes itself must not lead away from a page on which somebody is typing.
   if (request.get('live-part')) return void response.status(401).end();
   const href = signInHref(request);
   if (request.get('hx-request')) return void response.set('HX-Redirect', href).status(401).end();
@@ -61,8 +61,8 @@ const refuseOthers: RequestHandler = (request: Request, response: Response, next
 };
 
 /**
- * The sign-in page, which then leads to the requested page. After a form, or for a part of a page, it
- * leads to the page that this belongs to.
+ * The address of the sign-in page, which then leads to the requested page. If a form or a part of a
+ * page was requested, it leads to the page that contains this form or part.
  */
 function signInHref(request: Request): string {
   const to = (query: Record<string, string>) => `/sign-in?${new URLSearchParams(query).toString()}`;

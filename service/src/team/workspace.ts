@@ -76,7 +76,7 @@ export interface Session extends Document {
   readonly memberId: string;
   readonly workspaceId: string;
   readonly createdAt: string;
-  /** Moved on while it is used. */
+  /** Extended while the session is used. */
   readonly expiresAt: string;
   /** For the index by expiry. */
   readonly kind: 'session';
@@ -87,10 +87,10 @@ export interface Invite extends Document {
   readonly workspaceId: string;
   /** Whom it is for, as the inviting member wrote it. */
   readonly note: string;
-  /** What they will be. Absent for invitations from before there were roles: a member. */
+  /** The role of the person who joins. Absent before there were roles: a member. */
   readonly role?: Role;
   readonly createdBy: string;
-  /** The member who made it: it ends when they are removed. */
+  /** The member who made the invitation, which ends when they are removed. */
   readonly createdById: string;
   readonly createdAt: string;
   readonly expiresAt: string;

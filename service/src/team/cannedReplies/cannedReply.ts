@@ -27,19 +27,19 @@ export const PLACEHOLDERS = {
 } as const;
 type Placeholder = keyof typeof PLACEHOLDERS;
 
-/** What is known; null or empty when it is not. */
+/** The value of each placeholder; null or empty when it is not known. */
 export type Known = Readonly<Record<Placeholder, string | null>>;
 
-/** `{{customer_name}}`, or `{{customer_name|there}}` with the words for when it is not known. */
+/** `{{customer_name}}`, or `{{customer_name|there}}` with the words to use when it is not known. */
 const MARK = /\{\{\s*([^{}|]*?)\s*(?:\|([^{}|]*))?\}\}/g;
 
-/** The marks in a text that name nothing of the list. */
+/** The marks in a text that name none of the placeholders. */
 export const unknownMarks = (text: string): readonly string[] =>
   [...text.matchAll(MARK)]
     .filter(([, name = '']) => !Object.hasOwn(PLACEHOLDERS, name))
     .map(([mark]) => mark);
 
-/** Fills a text in. What is not known and has no words after a bar stays, for a person to fill in. */
+/** Fills in a text. A mark without a value or words of its own stays, for a person to fill in. */
 export const fillIn = (text: string, known: Known): string =>
   text.replaceAll(MARK, (mark: string, name: string, otherwise?: string) =>
     Object.hasOwn(PLACEHOLDERS, name)

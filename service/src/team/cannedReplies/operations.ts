@@ -24,7 +24,7 @@ export const createCannedReply = (
   written: Written,
 ) =>
   store.transaction(async (tx): Promise<CannedReply> => {
-    await tx.workspaces.get(workspace.id);
+    await tx.workspaces.get(workspace.id); // locks the workspace: shortcuts are unique in it
     const all = await listCannedReplies(tx, workspace);
     assertFree(all, written.shortcut);
     if (all.length >= MAX_CANNED_REPLIES)
@@ -52,7 +52,7 @@ export const changeCannedReply = (
   written: Written,
 ) =>
   store.transaction(async (tx): Promise<CannedReply> => {
-    await tx.workspaces.get(workspace.id);
+    await tx.workspaces.get(workspace.id); // locks the workspace: shortcuts are unique in it
     const reply = await getCannedReply(tx, workspace, id);
     const others = (await listCannedReplies(tx, workspace)).filter((other) => other.id !== id);
     assertFree(others, written.shortcut);

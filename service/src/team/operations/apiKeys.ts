@@ -111,7 +111,7 @@ export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) =>
   });
 };
 
-/** Whether this use is too soon after the last recorded one to be recorded. */
+/** Whether the last recorded use is so recent that another one is not recorded. */
 export const isUseNoted = ({ lastUsedAt }: ApiKey, now: Date): boolean =>
   lastUsedAt !== null && Math.abs(now.getTime() - Date.parse(lastUsedAt)) < PRECISION_MS;
 
@@ -150,7 +150,7 @@ export const getApiKey = (
   });
 
 /**
- * Renames a key or moves its end. What it may do never changes.
+ * Renames a key or changes when it ends. What it may do never changes.
  * @param changes.expiresAt when it ends; null: never; left out: as before
  * @throws not_found (404), also for one that was revoked
  */

@@ -2,7 +2,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** The checklist of the first hour is done, or an owner dismissed it. It does not come again. */
+/** Ends the checklist of the first hour, which is then never shown again. */
 export const endFirstHour = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   { id }: { readonly id: string },

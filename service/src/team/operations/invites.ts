@@ -13,9 +13,10 @@ const MAX_INVITES = 100;
 
 /**
  * Makes the token of a link with which one person can join the team within seven days. It is shown
- * only now.
+ * only this once.
+ * @param by a member, or the command line
  * @throws not_found (404) when the member who invites has been removed; permission_missing (403) when
- * somebody who is no owner invites one; invalid_request (400) when the workspace has as many as it may
+ * a member who is not an owner invites an owner; invalid_request (400) at MAX_INVITES
  */
 export const createInvite = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -36,7 +37,7 @@ export const createInvite = (
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
     const earlier = await invitesOf(tx, by.workspaceId);
-    const open = earlier.filter((each) => usable(each, now));
+    const open = earlier.filter((each) => ifValid(each, now) !== null);
     if (open.length >= MAX_INVITES) throw limitReached();
     for (const each of earlier) if (!open.includes(each)) await tx.invites.delete(each.id);
     const invite = {
@@ -63,25 +64,25 @@ const limitReached = () =>
 
 /** The invitation of a link's token; null when it was used, revoked or has expired. */
 export const findInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string) =>
-  store.transaction(async (tx) => usable(await tx.invites.peek(hashToken(token)), clock.now()));
+  store.transaction(async (tx) => ifValid(await tx.invites.peek(hashToken(token)), clock.now()));
 
-const usable = (invite: Invite | null, now: Date): Invite | null =>
+const ifValid = (invite: Invite | null, now: Date): Invite | null =>
   invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null;
 
 /**
  * Joins the team by an invitation, which is then used up.
  * @returns null when the link cannot be used any more
- * @throws invalid_request (400) when the e-mail is a member's already, rate_limited (429) when too
- *   many passwords are being checked
+ * @throws invalid_request (400) when a member already has the e-mail, rate_limited (429) when too
+ * many passwords are being checked
  */
 export async function acceptInvite(
   { store, clock, passwords }: Pick<Deps, 'store' | 'clock' | 'passwords'>,
   token: string,
   { name, email, password }: { name: string; email: string; password: string },
 ): Promise<Member | null> {
-  // Before the password is hashed, which is work: anybody may send a token.
+  // Checked before the password is hashed: hashing is costly, and anybody may send a token.
   const open = await store.transaction(async (tx) => {
-    const invite = usable(await tx.invites.peek(hashToken(token)), clock.now());
+    const invite = ifValid(await tx.invites.peek(hashToken(token)), clock.now());
     if (invite && (await findMemberByEmail(tx, email))) throw emailTaken();
     return invite;
   });
@@ -89,9 +90,9 @@ export async function acceptInvite(
   const passwordHash = await passwords.hash(password);
   const joined = store.transaction(async (tx) => {
     const now = clock.now();
-    await tx.workspaces.get(open.workspaceId); // before what is its own, as decision 33 has it
-    // locked: it lets one person in
-    const invite = usable(await tx.invites.get(hashToken(token)), now);
+    await tx.workspaces.get(open.workspaceId); // locked before the invitation, as in decision 33
+    // Locked, so that it lets only one person in.
+    const invite = ifValid(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
     const { workspaceId, role } = invite;
     const member = await putMember(tx, { workspaceId, name, email, passwordHash, role }, now);
@@ -110,7 +111,7 @@ const emailTaken = () =>
     { param: 'email' },
   );
 
-/** Makes an invitation's link useless. A member ends those they made, an owner all. */
+/** Ends an invitation: its link no longer works. Members end their own invitations, owners all. */
 export const revokeInvite = ({ store }: Pick<Deps, 'store'>, by: Member, id: string) =>
   store.transaction(async (tx) => {
     const invite = await tx.invites.get(id);

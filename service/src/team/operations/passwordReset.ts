@@ -16,7 +16,7 @@ interface MadeReset {
 
 /**
  * Makes the token of a link with which a member can choose another password, once, within 24 hours. It
- * is shown only now, and replaces an earlier one. The present password works until the link is used.
+ * is shown only this once, and replaces an earlier one. Until it is used, the old password works.
  * @throws not_found (404); permission_missing (403)
  */
 export const createPasswordReset = (
@@ -70,12 +70,13 @@ export const findPasswordReset = (
   token: string,
 ): Promise<Member | null> =>
   store.transaction(async (tx) =>
-    usable(await tx.members.peek(memberIn(token)), token, clock.now()),
+    ifTokenFits(await tx.members.peek(memberIdIn(token)), token, clock.now()),
   );
 
-const memberIn = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
+const memberIdIn = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
 
-function usable(member: Member | null, token: string, now: Date): Member | null {
+/** The member, if the token is that of their last link and has not expired; otherwise null. */
+function ifTokenFits(member: Member | null, token: string, now: Date): Member | null {
   const reset = member?.passwordReset;
   const secret = token.slice(token.indexOf('.') + 1);
   return reset &&
@@ -96,12 +97,12 @@ export async function resetPassword(
   token: string,
   password: string,
 ): Promise<Member | null> {
-  // Before the password is hashed, which is work: anybody may send a token.
+  // Checked before the password is hashed: hashing is costly, and anybody may send a token.
   if (!(await findPasswordReset(deps, token))) return null;
   const passwordHash = await deps.passwords.hash(password);
   return deps.store.transaction(async (tx) => {
-    // locked: it works once
-    const member = usable(await tx.members.get(memberIn(token)), token, deps.clock.now());
+    // Locked, so that the link works only once.
+    const member = ifTokenFits(await tx.members.get(memberIdIn(token)), token, deps.clock.now());
     if (!member) return null;
     const changed = { ...member, passwordHash, passwordReset: null };
     await tx.members.put(changed);

@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import type { Member } from '../workspace.ts';
 
-/** Changes what a member says about themselves. What they wrote keeps the name of that time. */
+/** Changes a member's name and time zone. What they wrote before keeps the earlier name. */
 export const changeProfile = (
   { store }: Pick<Deps, 'store'>,
   { id }: Member,

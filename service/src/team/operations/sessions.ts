@@ -39,8 +39,8 @@ export async function signIn(
   return inOneTransaction(deps, async (within, tx) => {
     // Locked, so that a change of the password, or a removal of the member, at this moment ends this
     // session too.
-    const now = await tx.members.get(member.id);
-    return now?.passwordHash === member.passwordHash ? startSession(within, member) : null;
+    const locked = await tx.members.get(member.id);
+    return locked?.passwordHash === member.passwordHash ? startSession(within, member) : null;
   });
 }
 
@@ -72,7 +72,7 @@ export interface SignedIn {
   readonly csrfToken: string;
   readonly member: Member;
   readonly workspace: Workspace;
-  /** How new the page is that the request gets, as a position in the feed of changes. */
+  /** How up to date the requested page is, as a position in the feed of changes. */
   readonly livePosition?: string;
 }
 
@@ -133,10 +133,10 @@ export async function changePassword(
   if (!(await passwords.isRight(current, member.passwordHash))) throw wrong;
   const passwordHash = await passwords.hash(next);
   await store.transaction(async (tx) => {
-    const now = await tx.members.get(member.id);
+    const locked = await tx.members.get(member.id);
     // The password was changed while this one was being checked.
-    if (now?.passwordHash !== member.passwordHash) throw wrong;
-    await tx.members.put({ ...now, passwordHash, passwordReset: null });
+    if (locked?.passwordHash !== member.passwordHash) throw wrong;
+    await tx.members.put({ ...locked, passwordHash, passwordReset: null });
     await deleteSessionsOf(tx, member.id, session.id);
   });
 }

@@ -73,13 +73,13 @@ export async function putMember(
   now: Date,
 ): Promise<Member> {
   const { workspaceId, role = 'member' } = fields;
-  // Locked, so that of two people who join at once only one is the first.
+  // Locked, so that only one of two people who join at once is the first.
   await tx.workspaces.get(workspaceId);
-  const [somebody] = await tx.members.find({ where: { workspaceId }, limit: 1 });
+  const [existing] = await tx.members.find({ where: { workspaceId }, limit: 1 });
   const email = normalizeEmail(fields.email);
   const member = {
     ...fields,
-    role: somebody ? role : ('owner' as const),
+    role: existing ? role : ('owner' as const),
     email,
     id: newId('mbr'),
     createdAt: timestamp(now),
@@ -104,14 +104,14 @@ export const listTeam = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, worksp
 const membersOf = (tx: Tx, { id }: Workspace): Promise<readonly Member[]> =>
   tx.members.find({ where: { workspaceId: id }, limit: 1000 });
 
-/** All invitations, expired ones too: a workspace has fewer than are read. */
+/** All invitations, expired ones included. A workspace never has as many as the limit. */
 export const invitesOf = (tx: Tx, workspaceId: string): Promise<readonly Invite[]> =>
   tx.invites.find({ where: { workspaceId }, limit: 1000 });
 
-/** @throws permission_missing (403) when the member is no owner any more */
+/** @throws permission_missing (403) when the member is no longer an owner */
 export async function assertOwner(tx: Tx, { id }: Pick<Member, 'id'>): Promise<void> {
-  const now = await tx.members.peek(id);
-  if (!now || !isOwner(now)) throw onlyOwners();
+  const member = await tx.members.peek(id);
+  if (!member || !isOwner(member)) throw onlyOwners();
 }
 
 export const onlyOwners = () =>
@@ -126,7 +126,7 @@ export async function memberOf(tx: Tx, workspace: Workspace, id: string): Promis
 
 /**
  * Removes a person from the team and signs them out everywhere; their open invitations end. What
- * they wrote stays under their name. Owners remove anybody; a member can only leave.
+ * they wrote stays under their name. An owner can remove anybody; a member can only leave.
  * @throws not_found (404); permission_missing (403); invalid_request (400) for the last owner,
  * without whom nobody could manage the workspace
  */
@@ -162,7 +162,7 @@ export const removeMember = (
   });
 
 /**
- * Makes a member an owner, or an owner a member. It holds from their next request on.
+ * Makes a member an owner, or an owner a member, from their next request on.
  * @throws not_found (404); permission_missing (403); invalid_request (400) for the last owner
  */
 export const changeRole = (

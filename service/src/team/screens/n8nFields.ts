@@ -18,7 +18,7 @@ import { html, type View } from '../../platform/html/html.ts';
 
 /** The question where n8n runs, for the set-up form and the settings. */
 
-/** @param origin as `N8nAddress`; undefined: nothing is chosen */
+/** @param origin as in `N8nAddress`; undefined: nothing is chosen */
 export function n8nFormValues(origin: string | null | undefined): FormValues {
   const values = { n8n_port: DEFAULT_N8N_PORT };
   if (origin === undefined) return values;
@@ -30,7 +30,7 @@ export function n8nFormValues(origin: string | null | undefined): FormValues {
 }
 
 type N8nChoice =
-  | { readonly ok: true; /** As `N8nAddress` */ readonly data: string | null }
+  | { readonly ok: true; /** As `origin` in `N8nAddress`. */ readonly data: string | null }
   | { readonly ok: false; readonly problems: Problems };
 
 const wrong = (name: string, problem: string): N8nChoice => ({

@@ -42,7 +42,7 @@ export interface Setup {
       memberName: string;
       email: string;
       password: string;
-      /** Where n8n runs, as `N8nAddress`; undefined when nothing was chosen. */
+      /** Where n8n runs, as `origin` in `N8nAddress`; undefined when nothing was chosen. */
       n8nOrigin: string | null | undefined;
     },
   ): Promise<{ key: string; sessionToken: string } | null>;
@@ -137,7 +137,7 @@ export function setupRouter(
   return router;
 }
 
-/** What is sent by a program that leaves the question out. It can be answered under Settings. */
+/** A program may leave the question out. It can be answered later, under Settings. */
 const NO_CHOICE = { ok: true, data: undefined } as const;
 
 const ON_THIS_MACHINE = originOnThisMachine(DEFAULT_N8N_PORT);

@@ -25,7 +25,10 @@ const MAX_SLOWED = 100;
 
 /** An attempt counts before the password is checked, so that many at once cannot get around it. */
 interface Attempt {
-  /** Call it when the attempt succeeds: it no longer counts, nor do the person's earlier mistakes. */
+  /**
+   * Call it when the attempt succeeds, which then no longer counts. Earlier mistakes of the member
+   * (from this address, at the sign-in) no longer count either.
+   */
   forgive(): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ interface SignInAttempt extends Attempt {
 
 /** Limits attempts to sign in. Each function throws rate_limited (429) after too many. */
 export interface AttemptLimits {
-  /** With a link, to join or to set up. Counts by address. */
+  /** With a link: to join, to set up, or to choose a new password. Counts by address. */
   useLink(request: Request): Promise<Attempt>;
   /**
    * With email and password. Counts by address first, so that a refused address adds no other
@@ -114,12 +117,12 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
 
 /** Holds requests back for a while. When too many wait, the oldest continues early. */
 export class Pauses {
-  readonly #most: number;
+  readonly #maxWaiting: number;
   /** Each ends one pause; the oldest comes first. */
   readonly #ends = new Set<() => void>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
   }
 
   /** How many requests wait. */
@@ -128,7 +131,7 @@ export class Pauses {
   }
 
   pause(ms: number): Promise<void> {
-    if (this.#ends.size >= this.#most) this.#ends.values().next().value!();
+    if (this.#ends.size >= this.#maxWaiting) this.#ends.values().next().value!();
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);

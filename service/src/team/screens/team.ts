@@ -35,7 +35,7 @@ const roleSchema = z.enum(ROLES, 'choose one of the roles');
 const inviteSchema = z.object({ note: textSchema(100), role: roleSchema.default('member') });
 const profileSchema = z.object({
   name: textSchema(100),
-  timeZone: z.string().refine(isTimeZone, 'choose a time zone of the list'),
+  timeZone: z.string().refine(isTimeZone, 'choose a time zone from the list'),
 });
 const passwordChangeSchema = z.object({
   current: z.string().min(1, 'is missing'),
@@ -247,9 +247,9 @@ const roleField = (form: FormState): View =>
     ],
   });
 
-/** Whether somebody else could manage the workspace without this member. */
-const canGo = (members: Team['members'], { id }: Member): boolean =>
-  members.some((other) => other.id !== id && isOwner(other));
+/** Whether nobody else could manage the workspace: this member has to stay, as an owner. */
+const isLastOwner = (members: Team['members'], { id }: Member): boolean =>
+  !members.some((other) => other.id !== id && isOwner(other));
 
 const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): View => html`
   <div class="scroll stacks" tabindex="0" role="region" aria-label="Members">
@@ -265,7 +265,7 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
               <td>${member.email}</td>
               <td data-label="Role">${ROLE_LABELS[roleOf(member)]}</td>
               <td data-label="Joined">${timeView(member.createdAt, now)}</td>
-              <td><div class="row">${memberActions(signedIn, member, canGo(members, member))}</div></td>
+              <td><div class="row">${memberActions(signedIn, member, isLastOwner(members, member))}</div></td>
             </tr>
           `,
         )}
@@ -274,19 +274,19 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
   </div>
 `;
 
-function memberActions(signedIn: SignedIn, member: Member, canGo: boolean): View {
+function memberActions(signedIn: SignedIn, member: Member, mustStay: boolean): View {
   const { id, name } = member;
   const isSelf = id === signedIn.member.id;
-  const [other, label] = isOwner(member)
+  const [newRole, label] = isOwner(member)
     ? (['member', 'Make a member'] as const)
     : (['owner', 'Make an owner'] as const);
   return [
-    isOwner(member) && !canGo
+    isOwner(member) && mustStay
       ? null
       : postButton(signedIn, {
           action: `/team/members/${id}/role`,
           label,
-          hidden: { role: other },
+          hidden: { role: newRole },
           ...(isSelf ? { confirm: 'You will no longer manage this workspace. Go on?' } : {}),
           button: { class: 'small secondary outline', 'aria-label': `${label}: ${name}` },
           form: { class: 'inline' },
@@ -302,8 +302,9 @@ function memberActions(signedIn: SignedIn, member: Member, canGo: boolean): View
           },
           form: { class: 'inline' },
         }),
-    canGo
-      ? postButton(signedIn, {
+    mustStay
+      ? null
+      : postButton(signedIn, {
           action: `/team/members/${id}/remove`,
           label: isSelf ? 'Leave' : 'Remove',
           confirm: isSelf ? 'Leave this team?' : `Remove ${name} from the team?`,
@@ -312,8 +313,7 @@ function memberActions(signedIn: SignedIn, member: Member, canGo: boolean): View
             'aria-label': isSelf ? 'Leave the team' : `Remove ${name}`,
           },
           form: { class: 'inline' },
-        })
-      : null,
+        }),
   ];
 }
 

@@ -39,7 +39,7 @@ describe('an account', () => {
     const refused = await ben.post('/account/profile', { name: 'Benedikt', timeZone: 'Mars/Base' });
     expect([refused.status, refused.problem('timeZone')]).toEqual([
       400,
-      'Choose a time zone of the list.',
+      'Choose a time zone from the list.',
     ]);
     const profile = { name: 'Benedikt', timeZone: 'Asia/Tokyo' };
     expect((await ben.post('/account/profile', profile)).path).toBe('/account?notice=saved');
