@@ -110,7 +110,7 @@ export const lastInboundView = (
     ? html`Nothing received from ${label} yet.`
     : html`Last received from ${label}: ${timeView(lastInboundAt, now)}.`;
 
-/** Why other services cannot reach the public URL; null when nothing in it says so. */
+/** Why other services cannot reach the public URL; null when the URL itself gives no reason. */
 export function whyUnreachable(publicUrl: string): string | null {
   const { protocol, hostname } = new URL(publicUrl);
   if (isLocal(hostname)) return `${publicUrl} is only reachable from this machine or network.`;

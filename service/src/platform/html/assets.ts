@@ -8,9 +8,9 @@ const { resolve } = createRequire(import.meta.url);
 const ASSETS = new URL('assets/', import.meta.url);
 
 const HTMX = 'htmx.js';
-/** Each style sheet is these files of assets/styles, one after the other. */
+/** The style sheets, and the files of assets/styles that each is made of, in order. */
 const STYLES = {
-  /** What every page has, and conversations. */
+  /** For every page, and all that the conversations need. */
   'app.css': [
     'tokens',
     'base',
@@ -24,7 +24,7 @@ const STYLES = {
     'payments',
     'connection',
   ],
-  /** What the other sections have beyond that. */
+  /** What the other sections need besides app.css. */
   'sections.css': ['toolPages', 'team', 'deliveries', 'overview'],
   /** The API reference. */
   'reference.css': ['tokens', 'base', 'reference'],
@@ -69,8 +69,8 @@ const joinedStyles = (sheet: StyleSheet): string =>
   STYLES[sheet].map((name) => readOwnFile(`styles/${name}.css`)).join('');
 
 /**
- * Removes indentation and the comments that have lines of their own: a third of what a page would
- * load.
+ * Removes indentation and the comments that have lines of their own. They are a third of what a
+ * page would otherwise load.
  */
 const withoutComments = (content: string): string =>
   content
@@ -105,10 +105,10 @@ export function assetsRouter(): Router {
     const { name } = params;
     const asset = loaded.get(name);
     if (!asset) return next();
-    // During an update, a page of one release may ask a process of another one.
-    const isThatVersion = query.v === asset.version;
+    // During an update, a page of one release may load an asset from a process of another release.
+    const isSameVersion = query.v === asset.version;
     response
-      .set('Cache-Control', isThatVersion ? 'public, max-age=31536000, immutable' : 'no-cache')
+      .set('Cache-Control', isSameVersion ? 'public, max-age=31536000, immutable' : 'no-cache')
       .type(extname(name))
       .send(asset.content);
   });

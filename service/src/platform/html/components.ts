@@ -45,7 +45,7 @@ export const copyButton = (id: string, what: string, style = 'small secondary'):
 export const copyable = (id: string, value: string, what: string): View =>
   html`<code id=${id}>${value}</code> ${copyButton(id, what)}`;
 
-/** A secret on the one page that shows it. app.js removes it from a page that is left. */
+/** A secret on the one page that shows it. copying.js removes it when the page is left. */
 export const shownOnce = (title: string, intro: View, secret: string, next: View): View => html`
   <article class="once" data-shown-once aria-labelledby="once-title">
     <h2 id="once-title">${title}</h2>
@@ -61,8 +61,8 @@ export const badge = (label: View, tone: 'good' | 'bad' | 'attention' | '' = '')
 const AVATAR_HUES = 8;
 
 /**
- * The first letters of a name, or the last digits of a phone number. A name always has the same
- * colour. It is decoration.
+ * The initials of a name, or the last digits of a phone number. A name always has the same colour.
+ * It is decoration.
  */
 export const avatar = (name: string): View => {
   const words = name.match(/\p{L}[^\s]*/gu) ?? [];
@@ -82,7 +82,7 @@ export const testedView = (at: string, isOk: boolean, result: string, now: Date)
   <p>Tested ${timeView(at, now)}: <bdi class=${isOk ? 'said' : 'said problem'}>${result}</bdi></p>
 `;
 
-/** A list's pages: links to the newest and to what is older. */
+/** Links between the pages of a list: back to the newest entries, and on to older ones. */
 export const pager = (
   label: string,
   { newest, older }: { readonly newest: string | null; readonly older: string | null },

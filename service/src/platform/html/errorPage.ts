@@ -33,13 +33,14 @@ export function sendErrorPage(response: Response, status: number, message: strin
   sendPage(response, page, status);
 }
 
-/** Whether an error is this one of the catalogue. */
+/** Whether an error has this code of the catalogue. */
 export const isError = (error: unknown, code: ErrorCode): error is AppError =>
   error instanceof AppError && error.code === code;
 
 /**
- * Leads to another page from one whose subject was just removed: the answer is sent, and nothing is
- * returned. It is no failure: the browser would write one to its console.
+ * Makes an error handler for a page whose subject was just removed: it answers `not_found` by
+ * sending the browser to `href`, and rethrows any other error. The status is a 204, since browsers
+ * write failures to their console.
  */
 export const leaveIfRemoved =
   (response: Response, href: string) =>
@@ -48,7 +49,7 @@ export const leaveIfRemoved =
     response.set('HX-Redirect', href).status(204).end();
   };
 
-/** Sets what an error says outside of its page: when to try again, and that it need not be logged. */
+/** Sets `Retry-After`, and marks the refusal of a bound, which is not logged. */
 export function noteError(response: Response, { details }: AppError): void {
   const { retryAfterSeconds, isAtBound } = details;
   if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));

@@ -5,8 +5,8 @@ import { readBody } from '../http/server/readBody.ts';
 import { html, type View } from './html.ts';
 
 /**
- * Every form takes the same steps: `readForm` gives what was typed, `parseForm` checks it, and the
- * page shows a form that was refused again, with its values and problems.
+ * Every form takes the same steps: `readForm` gives what was typed, and `parseForm` checks it. If
+ * it is refused, the page shows the form again, with its values and problems.
  */
 
 const MAX_FIELDS = 1000;
@@ -62,7 +62,7 @@ export type ParsedForm<T> =
 
 /**
  * Checks a form with a schema.
- * @param input what is checked, when it is made from the texts
+ * @param input what is checked, if not the texts themselves
  * @returns the data, or the form with the first problem of each field as a sentence
  */
 export function parseForm<Schema extends z.ZodType>(
@@ -148,11 +148,11 @@ export const select = ({
   );
 };
 
-/** A box to tick, with its label after it and its help, which is a part of the label, below that. */
+/** A checkbox with its label. The help is a part of the label. */
 export const checkbox = ({ name, label, form = newForm(), help, attributes }: FieldOptions): View =>
   html`<label for=${`f-${name}`}><input type="checkbox" id=${`f-${name}`} name=${name} checked=${form.values[name] === 'on'} ...${attributes} /> ${label}${help ? html` <small class="muted">${help}</small>` : null}</label>`;
 
-/** One of several choices. Several have the same name; `attributes` are those of the input. */
+/** One of several choices, which all have the same `name`. */
 export const radio = ({
   name,
   value,
@@ -172,7 +172,7 @@ export const fieldProblem = (name: string, { problems }: FormState): View =>
 export const formProblem = (problem: View): View =>
   problem ? html`<p class="problem" role="alert">${problem}</p>` : null;
 
-/** Above a form that came back: what is wrong with all of it, or that fields have to be corrected. */
+/** Above a form that came back: what is wrong with it as a whole, or that some fields are wrong. */
 export const formProblems = (
   { problems }: FormState,
   summary = 'Correct the marked fields.',

@@ -16,7 +16,7 @@ const Fragment = ({ children }: { children?: View }) => children as VNode;
 
 const render = (view: View): string => renderToString(html`<${Fragment}>${view}<//>` as VNode);
 
-/** Sends a whole page, with the status that the response has or with another one. */
+/** Sends a whole page, with the response's own status unless another is given. */
 export const sendPage = (response: Response, page: View, status = response.statusCode): void =>
   void response
     .status(status)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { html, type View } from './html.ts';
 
-/** The icons of the screens, by their names at lucide.dev. One that is used is in this list. */
+/** The icons that the screens use, by their names at lucide.dev. */
 const ICON_NAMES = [
   'bell',
   'bot',
@@ -54,7 +54,7 @@ export const icon = (name: IconName): View => html`
   </svg>
 `;
 
-/** The mark of assets/mark.svg, which a page would otherwise load twice. It is decoration. */
+/** The logo in assets/mark.svg, inline, so that a page does not load it. It is decoration. */
 export const mark = (size: number): View => html`
   <svg class="mark" viewBox="0 0 32 32" width=${size} height=${size} aria-hidden="true">
     <rect width="32" height="32" rx="8" />

@@ -22,7 +22,10 @@ const HTMX_CONFIG = JSON.stringify({
   ],
 });
 
-/** Sections that app.css styles alone. app.js applies their sections.css when a link leads on. */
+/**
+ * Sections that need no styles but app.css. On their pages, app.js turns on sections.css when the
+ * reader follows a link.
+ */
 const NEED_ONLY_APP_CSS: readonly (Section | undefined)[] = ['conversations', 'waiting'];
 
 const head = ({
@@ -62,7 +65,7 @@ export const plainPage = (title: string, content: View): View => html`
   </html>
 `;
 
-/** The heading of the first one is for screen readers alone. */
+/** The groups of the navigation. The heading of the first one is for screen readers only. */
 const GROUPS = ['Work', 'Automation', 'Business'] as const;
 
 interface SectionLink {
@@ -106,13 +109,13 @@ export const sectionAt = (path: string): (typeof SECTIONS)[number] | undefined =
 interface TeamPage {
   readonly title: string;
   readonly section?: Section;
-  /** A code of the notices. */
+  /** A code in notices.ts. */
   readonly notice?: unknown;
   /** Fills the window: its panes scroll, the page does not. */
   readonly wide?: boolean;
-  /** False where there are only links and searches: the scripts for forms load with the next page. */
+  /** False where there are only links and searches: scripts for forms load with the next page. */
   readonly writes?: boolean;
-  /** What it needs beyond the scripts of every page. */
+  /** The scripts that it needs besides those of every page. */
   readonly scripts?: readonly AssetName[];
 }
 
@@ -135,7 +138,7 @@ export const teamPage = (
 `;
 
 /**
- * The navigation at the left. On a phone it is a bar with a menu, which the browser itself opens
+ * The navigation on the left. On a phone it is a bar with a menu, which the browser itself opens
  * and closes.
  */
 const sidebar = (viewer: Viewer, section: Section | undefined): View => html`

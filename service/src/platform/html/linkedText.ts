@@ -2,7 +2,7 @@ import { html, type View } from './html.ts';
 
 /** An address in a text. Invisible and direction-changing characters end it. */
 const ADDRESS = /https?:\/\/[^\s\p{C}<>"]+/giu;
-/** An address without what ends the sentence around it. Greedy, so that it is found in linear time. */
+/** An address without what ends the sentence around it. Greedy, so that it takes linear time. */
 const WITHOUT_SENTENCE_END = /^.*[^.,;:!?'’”»)\]}…*_~]/u;
 
 /**

@@ -19,8 +19,8 @@ export const LIVE_EVENTS = [
 export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /**
- * When a live part reloads: live.js tells it of its event, and again until a reload succeeds.
- * `thread` and `presence` are those of the conversation in the page's `data-conversation`.
+ * The `hx-trigger` of a live part: live.js triggers it when something has changed, and again until
+ * a reload succeeds. `thread` and `presence` are those of the conversation in `data-conversation`.
  */
 export const reloadsOn = (event: LiveEvent): string => `live:${event}`;
 
@@ -34,6 +34,6 @@ export const liveSection = (
   <div id=${id} data-live hx-get=${address} hx-trigger=${reloadsOn(event)}>${content}</div>
 `;
 
-/** What the scripts of a member's page have to know: whose page it is, and how new. */
+/** What the scripts of a member's page have to know: whose page it is, and how recent. */
 export const livePage = ({ member, livePosition }: Viewer): View =>
   html`<div id="live-page" hidden data-member=${member.id} data-position=${livePosition} data-worker=${assetUrl('live-worker.js')}></div>`;

@@ -107,8 +107,8 @@ const TONES: Readonly<Record<string, 'warning' | 'danger'>> = {
 };
 
 /**
- * The place of the notices, with the one whose code the page's address carries. It lies above the
- * page, so that nothing moves.
+ * The container of the notices, with the notice whose code is in the page's address, if any. It
+ * lies above the page, so that nothing moves.
  */
 export const noticeView = (code: unknown): View => html`
   <div id="toasts" class="toasts" role="status">

@@ -2,19 +2,19 @@ import type { Response } from 'express';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 
-/** As in html.ts, which uses this file. */
+/** The type of html.ts, which imports this file. */
 type View = VNode | readonly View[] | string | number | null | false | undefined;
 
 /** Whether somebody may request an address. */
 type May = (method: string, address: string) => boolean;
 
-/** From here on, the response's pages have only the forms and links that its reader may use. */
+/** From here on, the response's pages leave out forms and links that the reader may not use. */
 export const showOnly = (response: Response, may: May): void => void (response.locals.may = may);
 
-/** A page as its reader gets it. */
+/** The page without the forms and links that its reader may not use. */
 export function permitted(response: Response, view: View): View {
   const may = response.locals.may as May | undefined;
-  return may ? without(view, may) : view;
+  return may ? withoutForbidden(view, may) : view;
 }
 
 interface Element {
@@ -24,11 +24,11 @@ interface Element {
 
 const INPUTS = new Set(['select', 'textarea']);
 
-/** What is left out when nothing is left in it. Cells of tables are not: they keep their column. */
+/** Elements that go when nothing is left in them. Table cells stay, to keep their columns. */
 const CONTAINERS = new Set(['section', 'div', 'p']);
 
-function without(view: View, may: May): View {
-  if (Array.isArray(view)) return view.map((each: View) => without(each, may));
+function withoutForbidden(view: View, may: May): View {
+  if (Array.isArray(view)) return view.map((each: View) => withoutForbidden(each, may));
   if (view === null || typeof view !== 'object') return view;
   const { type, props } = view as Element;
   if (type === 'form' && !may(textOf(props?.method) ?? 'get', textOf(props?.action) ?? ''))
@@ -37,7 +37,7 @@ function without(view: View, may: May): View {
       : null;
   if (type === 'a' && !may('get', textOf(props?.href) ?? '')) return null;
   if (props?.children === undefined) return view;
-  const children = without(props.children, may);
+  const children = withoutForbidden(props.children, may);
   if (type === 'details' && isWithheldForm(props.children, children)) return null;
   const isEmptied = isEmpty(children) && !isEmpty(props.children);
   if (isEmptied && CONTAINERS.has(String(type))) return null;
@@ -67,7 +67,7 @@ function isEmpty(view: View): boolean {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** Whether somebody can fill it in: it is more than a button. */
+/** Whether a form has something to fill in, and not only a button. */
 const hasInputs = (view: View): boolean => hasElement(view, isInput);
 
 const isInput = ({ type, props }: Element): boolean =>

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The time zone of the member who reads the page. */
 const zone = new AsyncLocalStorage<string>();
 
-/** Runs a request whose times are told in a zone. @param timeZone IANA name */
+/** Runs a request's handlers, which show times in the given zone. @param timeZone IANA name */
 export const inZone = (timeZone: string, run: () => void): void => zone.run(timeZone, run);
 
 /** The reader's time zone; UTC where nobody has chosen one. */
@@ -19,8 +19,8 @@ export const isTimeZone = (name: string): boolean => ZONES.has(name);
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * A format of times in a zone, the reader's unless another one is given.
- * @param key what tells it from other formats
+ * Formats times in a zone, the reader's unless another one is given.
+ * @param key identifies `locale` and `options` in the cache of formats
  */
 export function formatInZone(
   key: string,
@@ -35,11 +35,17 @@ export function formatInZone(
   return format;
 }
 
-/** The day in a zone, the reader's unless another one is given: `2026-11-21`. @param time ISO 8601 */
+/**
+ * The day of a time in a zone, the reader's unless another one is given: `2026-11-21`.
+ * @param time ISO 8601
+ */
 export const dayInZone = (time: string, timeZone = readerZone()): string =>
   timeZone === 'UTC' ? time.slice(0, 10) : partsOf(time, timeZone).slice(0, 10);
 
-/** `2026-11-21 11:00:00`, in a zone, the reader's unless another one is given. @param time ISO 8601 */
+/**
+ * A time in a zone, the reader's unless another one is given: `2026-11-21 11:00:00`.
+ * @param time ISO 8601
+ */
 export const partsOf = (time: string, timeZone = readerZone()): string =>
   formatInZone('exact', 'sv-SE', EXACT, timeZone).format(new Date(time));
 

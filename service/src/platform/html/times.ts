@@ -10,8 +10,8 @@ const UNITS = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /**
- * "5 minutes ago", "in 2 hours", "now". A time in the future is rounded to the nearest minute: a wait of
- * 24 hours that has just begun says "in 1 day", not "in 23 hours".
+ * "5 minutes ago", "in 2 hours", "now". A time in the future is rounded to the nearest minute: a
+ * wait of 24 hours that has just begun says "in 1 day", not "in 23 hours".
  * @param time ISO 8601
  */
 export function ago(time: string, now: Date): string {
@@ -53,15 +53,21 @@ export function shortAgo(time: string, now: Date): string {
   return year === dayInZone(now.toISOString()).slice(0, 4) ? date : `${date} ${year}`;
 }
 
-/** A time in few letters, with the exact time as its title. A script uses the browser's days. */
+/**
+ * A short form of a time, with the exact time as its title. In the browser, times.js shows it in
+ * the reader's own time zone.
+ */
 export const shortTimeView = (time: string, now: Date): View =>
   html`<time datetime=${time} data-short title=${exactTime(time)}>${shortAgo(time, now)}</time>`;
 
-/** The exact time, as `exactTime`. A script makes it the reader's own. @param time ISO 8601, in UTC */
+/**
+ * What `exactTime` says. In the browser, times.js shows it in the reader's own time zone.
+ * @param time ISO 8601, in UTC
+ */
 export const exactTimeView = (time: string): View =>
   html`<time datetime=${time} data-exact>${exactTime(time)}</time>`;
 
-/** As `exactTimeView`, to the second. @param time ISO 8601, in UTC */
+/** Like `exactTimeView`, but times.js shows the seconds too. @param time ISO 8601, in UTC */
 export const secondTimeView = (time: string): View =>
   html`<time datetime=${time} data-second>${exactTime(time)}</time>`;
 
@@ -69,8 +75,9 @@ export const secondTimeView = (time: string): View =>
 const MAX_OFFSET_MINUTES = 14 * 60;
 
 /**
- * The time zone that the page's script added to a form, in minutes west of UTC; 0 without scripts.
- * @returns null when it is none
+ * Reads the time zone that the page's script added to a form, in minutes west of UTC; 0 without
+ * scripts.
+ * @returns null when the text is not a time zone's offset
  */
 export function readOffset(text = ''): number | null {
   const minutes = Number(text);

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { html, type View } from './html.ts';
 
-/** Values that are nested deeper, and longer lists, are shown as JSON. */
+/** Values that are nested more deeply than this, and longer lists, are shown as JSON. */
 const MAX_DEPTH = 3;
 const MAX_LIST_ITEMS = 50;
 /** A longer description is not used as a label. */

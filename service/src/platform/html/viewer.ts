@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 
-/** The member who looks at a page, as far as every page shows them. */
+/** The member who views a page, with what every page needs for them. */
 export interface Viewer {
-  /** Stands in every form, so that no other site can post one. */
+  /** Part of every form, so that no other site can post one in the member's name. */
   readonly csrfToken: string;
   readonly workspace: { readonly name: string };
   readonly member: { readonly id: string; readonly name: string };
@@ -11,7 +11,7 @@ export interface Viewer {
   readonly counts?: NavigationCounts;
 }
 
-/** What the navigation counts, in words; empty for none. */
+/** The counts in the navigation, as it shows them: `7`, `99+`, or an empty text for none. */
 export interface NavigationCounts {
   /** Customers who wait for an answer. */
   readonly conversations: string;
@@ -19,6 +19,6 @@ export interface NavigationCounts {
   readonly decisions: string;
 }
 
-/** The member for whom a page is made, once a request is known to be theirs. */
+/** The member who requests a page; null as long as nobody is known to be signed in. */
 export const viewerOf = ({ locals }: Response): Viewer | null =>
   (locals.signedIn as Viewer | undefined) ?? null;

@@ -1,11 +1,11 @@
-// Tells a member of a customer who begins to wait for an answer, by a notification of the system
-// and a sound, once for all tabs of the browser, if they have asked for it there; and of a
-// conversation that they are given.
+// Tells a member when a customer begins to wait for an answer: by a system notification and a
+// sound, once for all tabs of a browser, if the member has turned that on there. Also tells the
+// member of a conversation that is assigned to them.
 import { showToast } from './toasts.js';
 
-/** Of more at once, only the number is told. */
+/** Above this many customers at once, one notification gives their number. */
 const MAX_SINGLE = 3;
-/** A browser lets a page make a sound only once somebody has used it. Such a page goes first. */
+/** Browsers allow sounds only on a page that somebody has used. Such a page goes first. */
 const UNUSED_PAGE_WAITS_MS = 500;
 const GATHER_MS = 150;
 const RETRY_MS = 3000;
@@ -15,8 +15,9 @@ const member = () => document.getElementById('live-page')?.dataset.member;
 const key = () => `alerts:${member()}`;
 
 /**
- * What this browser knows: which conversations wait (`known`), from when on they are news (`floor`),
- * and up to which change it has looked. Null: alerts are off.
+ * What this browser knows: which conversations wait (`known`), the time after which a wait is new
+ * (`floor`), and the last changes that it has handled (`waiting` and `assigned`). Null when alerts
+ * are off.
  */
 function read() {
   try {
@@ -30,7 +31,7 @@ const write = (state) =>
     ? localStorage.removeItem(key())
     : localStorage.setItem(key(), JSON.stringify(state));
 
-/** One page at a time, where the browser can say so. */
+/** One page at a time, in browsers that have locks. */
 const inTurn = (run) => (navigator.locks ? navigator.locks.request('alerts', run) : run());
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const get = async (path) => {
@@ -39,7 +40,7 @@ const get = async (path) => {
   return response?.ok ? response.json() : null;
 };
 
-/** @returns what has begun to wait since the last look, and what to remember; null: it failed */
+/** @returns what began to wait since the last look, and what to remember; null when that fails */
 async function look(former) {
   const answer = await get('/conversations/alerts');
   if (answer === null) return null;
@@ -47,7 +48,7 @@ async function look(former) {
   const keyOf = ({ id, since }) => `${id} ${since}`;
   const isNew = (each) => !former.known.includes(keyOf(each)) && each.since > former.floor;
   return {
-    news: waiting.filter(isNew),
+    newlyWaiting: waiting.filter(isNew),
     next: { ...former, known: waiting.map(keyOf), floor },
   };
 }
@@ -68,14 +69,17 @@ async function tellWaiting(change) {
       return;
     }
     failures = 0;
-    const { news, next } = looked;
+    const { newlyWaiting, next } = looked;
     write({ ...next, waiting: change });
-    if (news.length === 0) return;
+    if (newlyWaiting.length === 0) return;
     sound();
-    if (news.length > MAX_SINGLE)
-      notify(`${news.length} customers are waiting for an answer`, '/conversations?tab=waiting');
+    if (newlyWaiting.length > MAX_SINGLE)
+      notify(
+        `${newlyWaiting.length} customers are waiting for an answer`,
+        '/conversations?tab=waiting',
+      );
     else
-      for (const { id, customer } of news)
+      for (const { id, customer } of newlyWaiting)
         notify(`${customer} is waiting for an answer`, `/conversations/${id}`);
   });
 }
@@ -122,19 +126,19 @@ function sound() {
   const volume = context.createGain();
   volume.gain.value = 0.15;
   volume.connect(context.destination);
-  const tone = (hertz, begin) => {
+  const tone = (hertz, startSeconds) => {
     const oscillator = context.createOscillator();
     oscillator.frequency.value = hertz;
     oscillator.connect(volume);
-    oscillator.start(context.currentTime + begin);
-    oscillator.stop(context.currentTime + begin + 0.12);
+    oscillator.start(context.currentTime + startSeconds);
+    oscillator.stop(context.currentTime + startSeconds + 0.12);
     return oscillator;
   };
   tone(660, 0);
   tone(880, 0.16).onended = () => void context.close();
 }
 
-/** The switch says how it stands, on every page that has it. */
+/** Shows whether alerts are on, on every page that has the switch. */
 function showSwitch() {
   const button = document.getElementById('alerts-switch');
   if (!button) return;

@@ -1,4 +1,4 @@
-// Tells a screen reader of messages that come while their thread is open.
+// Announces to screen readers the messages that arrive while their thread is open.
 
 const MAX_CHARACTERS = 300;
 
@@ -14,12 +14,12 @@ document.addEventListener('htmx:beforeSwap', ({ detail: { target } }) => {
   known = target.id === 'thread' ? new Set([...incoming()].map(({ id }) => id)) : null;
 });
 document.addEventListener('htmx:afterSwap', () => {
-  // A region is heard only of what is added to it after it is there.
+  // Screen readers announce only what is added to a region that is already on the page.
   if (!region.isConnected) document.body.append(region);
   if (known === null) return;
-  const news = [...incoming()].filter(({ id }) => !known.has(id));
+  const added = [...incoming()].filter(({ id }) => !known.has(id));
   known = null;
-  if (news.length > 0) region.textContent = news.map(inWords).join(' ');
+  if (added.length > 0) region.textContent = added.map(inWords).join(' ');
 });
 document.body.append(region);
 

@@ -1,4 +1,4 @@
-// What every page of the team does beyond links, a file for each subject. Each page works without.
+// The scripts of every team page, a file for each subject. Every page works without scripts.
 import './alerts.js';
 import './connection.js';
 import './counts.js';
@@ -9,7 +9,7 @@ import './shortcuts.js';
 import './times.js';
 import './toasts.js';
 
-/** A list has no forms. Where a link leads on from it, their scripts and styles come too. */
+/** A page may come without writing.js and without sections.css. A link that leads on loads both. */
 document.addEventListener('htmx:beforeRequest', ({ detail }) => {
   if (!detail.boosted) return;
   void import('./writing.js');

@@ -1,5 +1,5 @@
-// `/` at the beginning of a reply opens a search for canned ones. The search field is a combobox, so
-// that screen readers know what it is.
+// `/` at the beginning of a reply opens a search for canned replies. The search field is a
+// combobox, so that screen readers know what it is.
 
 const MAX_SHOWN = 8;
 const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -70,7 +70,7 @@ function element(tag, attributes) {
 }
 
 /** Shortcuts that begin with what is typed come first, then names and texts that contain it. */
-function found(replies, typed) {
+function matching(replies, typed) {
   const wanted = folded(typed.trim().replace(/^\//, ''));
   const rank = ({ name, shortcut, text }) => {
     if (shortcut.startsWith(wanted)) return 0;
@@ -85,7 +85,7 @@ function found(replies, typed) {
 
 function show() {
   const { input, options, status, replies } = open;
-  open.shown = found(replies, input.value);
+  open.shown = matching(replies, input.value);
   options.replaceChildren(
     ...open.shown.map(({ name, shortcut, text }, index) => {
       const option = element('li', { role: 'option', id: `canned-option-${index}` });
@@ -129,7 +129,7 @@ function onKey(event) {
   act();
 }
 
-/** Whether Tab goes on to the next control, since there is nothing to insert or it goes back. */
+/** Whether Tab leaves the search: with Shift it goes back, and without a match it goes on. */
 const isLeaving = ({ key, shiftKey }) => key === 'Tab' && (shiftKey || open.shown.length === 0);
 
 const KEYS = {
@@ -138,14 +138,14 @@ const KEYS = {
   Enter: () => choose(open.shown[open.active]),
   Tab: () => choose(open.shown[open.active]),
   // The reply begins with the slash after all, and goes on with what was typed.
-  Escape: () => giveBack(`/${open.input.value}`),
-  Backspace: () => giveBack(''),
+  Escape: () => replaceSlash(`/${open.input.value}`),
+  Backspace: () => replaceSlash(''),
 };
 
-const choose = (reply) => reply && giveBack(reply.text);
+const choose = (reply) => reply && replaceSlash(reply.text);
 
-/** Puts a text in the place of the slash. What is left to be filled in is marked. */
-function giveBack(text) {
+/** Replaces the slash with a text, and selects the first gap that is left to fill in. */
+function replaceSlash(text) {
   const { field } = open;
   closePicker();
   field.focus();

@@ -1,8 +1,8 @@
 // The service's chat endpoints.
 
 const TIMEOUT_MS = 20_000;
-/** A limit that resets in a day may have room earlier. */
-const LONGEST_RETRY_MS = 60_000;
+/** A request that has to wait for a daily limit is tried earlier too: there may be room again. */
+const MAX_RETRY_MS = 60_000;
 
 /** The service refused a request. */
 export class Refusal extends Error {
@@ -26,7 +26,7 @@ export async function refusalOf(response) {
   return new Refusal(
     response.status,
     body?.error,
-    seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : null,
+    seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_MS) : null,
   );
 }
 

@@ -3,7 +3,7 @@ import { say } from './chat-words.js';
 
 /**
  * @param onChoose gets the text of the answer that was pressed
- * @param onLost is called when the buttons go while one of them has the focus
+ * @param onLost is called when the buttons disappear while one of them has the focus
  */
 export function createChoices({ onChoose, onLost }) {
   const group = document.createElement('div');
@@ -30,7 +30,7 @@ export function createChoices({ onChoose, onLost }) {
     return button;
   }
 
-  /** Offers answers below a message, in place of any others. @param view null: offers none */
+  /** Offers answers below a message, in place of any others. @param view null to offer none */
   function show(view, choices) {
     if (view === group.parentElement && view !== null) return;
     clear();

@@ -61,12 +61,12 @@ function dayName(date) {
 
 /**
  * @param teamName the sender of messages without a name
- * @param onChoose gets an answer that was pressed; onChoicesLost is called when the answers go while
- * one has the focus
+ * @param onChoose gets the answer that was pressed
+ * @param onChoicesLost is called when the answers disappear while one of them has the focus
  */
 export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) {
   const choices = createChoices({ onChoose, onLost: onChoicesLost });
-  /** The customer's messages that the stream has not confirmed, by the id from this page. */
+  /** The customer's messages that the service has not confirmed, by the id that this page made. */
   const unconfirmed = new Map();
   const confirmed = new Set();
   const seen = new Set();
@@ -193,7 +193,7 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
     view.append(state);
   }
 
-  /** What the service has stands above what it does not have yet. */
+  /** Messages that the service has stand above those that it does not have yet. */
   function putBeforePending(...views) {
     const firstPending = root.querySelector('.pending');
     if (firstPending) firstPending.before(...views);
@@ -227,7 +227,7 @@ export function createLog(root, { teamName, onRetry, onChoose, onChoicesLost }) 
     },
     /** The newest message that the service has sent. */
     lastId: () => last?.id ?? null,
-    /** The next messages belong to another token. */
+    /** To call when the next messages belong to another token. */
     forgetPosition() {
       last = null;
       offerChoices();

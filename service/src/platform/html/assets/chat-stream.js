@@ -1,29 +1,30 @@
-// The conversation as it goes on: server-sent events read by fetch, since the token must not stand
-// in an address.
+// The conversation as it goes on: server-sent events read by fetch, since the token must not be in
+// an address.
 import { history, refusalOf } from './chat-api.js';
 import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
 
-/** After a sleep, a connection that was silent for longer is given up. */
+/** After a sleep of the device, a connection that was silent for longer than this is given up. */
 const DOUBTFUL_MS = 20_000;
-/** After a connection that lasted longer, the next wait is the shortest again. */
+/** After a connection that lasted longer than this, the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
 /** How often a page without a stream asks for messages: less often when nobody looks at it. */
 const POLL_MS = 4000;
 const HIDDEN_POLL_MS = 20_000;
 
-/** At least this long, and not all browsers at the same time. */
+/** A random time from `ms` to half as much again, so that browsers do not all come at once. */
 const later = (ms) => ms * (1 + Math.random() / 2);
 
 /**
- * Follows a visitor's messages until it is stopped; connects again by itself. While the service has
- * no stream for it, it asks for messages every few seconds, and tries the stream again when it may.
+ * Follows a visitor's messages until it is stopped, and connects again by itself. While the service
+ * has no stream to spare, it asks for messages every few seconds, and tries the stream again when
+ * the service allows it.
  * @param onMessage gets each message
- * @param onTyping gets how many seconds somebody types at most; 0: nobody types
+ * @param onTyping gets for how many seconds to show that somebody types; 0 when nobody does
  * @param onClosed gets the id of the newest conversation, once it is closed
  * @param onState gets `open` or `lost`
- * @param onUnknown the service does not know the token
- * @returns the way to stop, and to try at once
+ * @param onUnknown is called when the service does not know the token
+ * @returns `stop`, and `retryNow`, which ends the wait for the next attempt
  */
 export function followMessages({
   token,
@@ -39,9 +40,9 @@ export function followMessages({
   let attempt = new AbortController();
   const { wait, end: endWait } = endableWait();
   let heardAt = 0;
-  let streamAt = 0;
+  let retryStreamAt = 0;
 
-  /** @returns how long the service asks to wait, when it ended the stream in order */
+  /** @returns how long the service asks to wait, in ms, once it has ended the stream in order */
   async function readOnce() {
     let retryMs = 0;
     attempt = new AbortController();
@@ -81,11 +82,11 @@ export function followMessages({
   }
 
   /**
-   * Asks for messages until the stream may be tried again. @returns how long to wait when that
-   * fails too; else 0
+   * Asks for messages until the stream may be tried again.
+   * @returns 0, or how long to wait, in ms, when asking fails too
    */
   async function poll(forMs) {
-    streamAt = Date.now() + forMs;
+    retryStreamAt = Date.now() + forMs;
     do {
       let pauseMs = about(document.visibilityState === 'hidden' ? HIDDEN_POLL_MS : POLL_MS);
       try {
@@ -101,8 +102,8 @@ export function followMessages({
         if (error.status !== 429) return error.retryAfterMs ?? waitBefore(failures++);
         pauseMs = error.retryAfterMs ?? pauseMs;
       }
-      if (!stopped) await wait(Math.min(pauseMs, Math.max(0, streamAt - Date.now())));
-    } while (!stopped && Date.now() < streamAt);
+      if (!stopped) await wait(Math.min(pauseMs, Math.max(0, retryStreamAt - Date.now())));
+    } while (!stopped && Date.now() < retryStreamAt);
     return 0;
   }
 
@@ -136,7 +137,7 @@ export function followMessages({
 
   const retryNow = () => {
     failures = 0;
-    streamAt = 0;
+    retryStreamAt = 0;
     endWait();
   };
   const lookAfterSleep = () => {

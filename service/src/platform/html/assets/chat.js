@@ -180,7 +180,7 @@ function showState(message, state, error) {
   if (state === 'sent' && isLost) stream?.retryNow();
 }
 
-/** The email was refused. The first message waits until it is corrected or removed. */
+/** The email was refused. The first message waits until the email is corrected or removed. */
 function askAgain() {
   details.hidden = false;
   showProblem(say('emailProblem'));
@@ -277,7 +277,7 @@ function showLength() {
   text.style.height = `${text.scrollHeight + 2}px`;
 }
 
-/** A message that is sent again has the same id. */
+/** Makes the id of a message, which stays the same when the message is sent again. */
 const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -363,7 +363,7 @@ byId('skip').addEventListener('click', () => {
   leaveDetails();
 });
 
-// --- Inside another website ---------------------------------------------------------------------------
+// --- Inside another website ---------------------------------------------------------------------
 
 if (isFramed) {
   document.documentElement.dataset.framed = '';
@@ -379,7 +379,7 @@ if (isFramed) {
 
 scroll.hidden = false;
 composer.hidden = false;
-// A browser may have filled it in by itself.
+// The browser may have restored the text by itself.
 if (text.value === '') text.value = storage.draft();
 showLength();
 if (isFramed) window.parent.postMessage('conversation-service:ready', '*');

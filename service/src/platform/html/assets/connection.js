@@ -1,7 +1,7 @@
 // Says on the page when the service cannot be reached, and when the session has ended.
 import { endableWait } from './streams.js';
 
-const SAID = {
+const TEXTS = {
   offline: 'You are offline. This page continues when you are back online. What you write is kept.',
   down: 'The service cannot be reached. Trying again. What you write is kept.',
   stale: 'This page does not update by itself at the moment. Trying again.',
@@ -10,7 +10,7 @@ const SAID = {
 const PROBE_MS = 10_000;
 const MAX_WAIT_MS = 10_000;
 
-/** The stream's state; it begins as good. */
+/** The state of the live stream: `open`, `lost` or `signed-out`. */
 let stream = 'open';
 let isChecking = false;
 const { wait, end: endWait } = endableWait();
@@ -24,7 +24,7 @@ function show(state) {
   if (!banner.isConnected) document.body.append(banner);
   if (banner.dataset.state === state) return;
   banner.dataset.state = state;
-  banner.textContent = SAID[state] ?? '';
+  banner.textContent = TEXTS[state] ?? '';
   if (state === 'signed-out') banner.append(' ', signInLink());
 }
 
@@ -49,17 +49,17 @@ const isReachable = () =>
   );
 
 /**
- * Asks until the service answers and the device is online: one answer may have been on its way when
- * the network went.
+ * Asks until the service answers while the device is online: an answer may still arrive after the
+ * network has gone.
  */
 async function check() {
   if (isChecking) return;
   isChecking = true;
   for (let tries = 0; ; tries++) {
-    const answers = await isReachable();
-    if (answers) showReached();
+    const isReached = await isReachable();
+    if (isReached) showReached();
     else show(navigator.onLine ? 'down' : 'offline');
-    if (answers && navigator.onLine) break;
+    if (isReached && navigator.onLine) break;
     await wait(Math.min(MAX_WAIT_MS, 1000 * 2 ** tries));
   }
   isChecking = false;
@@ -67,10 +67,10 @@ async function check() {
 
 function showReached() {
   const wasAway = banner.dataset.state === 'offline' || banner.dataset.state === 'down';
-  show(STATES_OF_STREAM[stream]);
+  show(BANNER_STATES[stream]);
   if (wasAway) document.dispatchEvent(new Event('live:reached'));
 }
-const STATES_OF_STREAM = { open: '', lost: 'stale', 'signed-out': 'signed-out' };
+const BANNER_STATES = { open: '', lost: 'stale', 'signed-out': 'signed-out' };
 
 const isWriting = () =>
   [...document.querySelectorAll('textarea, input:not([type=hidden])')].some(
@@ -80,9 +80,9 @@ const isWriting = () =>
 document.addEventListener('live:state', ({ detail }) => {
   stream = detail;
   if (stream === 'lost') return void check();
-  // Nobody reads on after the end of their session, but nobody is torn from a text either.
+  // After the end of a session, the page does not stay, unless its reader is writing.
   if (stream === 'signed-out' && !isWriting()) return location.assign(signInAddress());
-  if (!isChecking) show(STATES_OF_STREAM[stream]);
+  if (!isChecking) show(BANNER_STATES[stream]);
   else endWait();
 });
 addEventListener('offline', check);
@@ -90,7 +90,7 @@ addEventListener('online', () => (isChecking ? endWait() : check()));
 document.addEventListener('visibilitychange', () => document.hidden || endWait());
 document.addEventListener('htmx:sendError', check);
 document.addEventListener('htmx:timeout', check);
-// Another page has come in place of the body.
+// A new page replaces the body, and the banner with it.
 document.addEventListener('htmx:afterSwap', () => {
   if (!banner.isConnected) document.body.append(banner);
 });

@@ -7,7 +7,7 @@ document.addEventListener('click', async (event) => {
   const source = document.querySelector(button.dataset.copy);
   const text = source.value ?? source.textContent;
   const written = navigator.clipboard?.writeText(text).then(() => true);
-  // Where the browser does not allow it, the text is selected and copied.
+  // Where the browser gives no access to the clipboard, the text is selected and copied.
   const isCopied = (await written?.catch(() => false)) || copySelected(source);
   if (!isCopied) return;
   button.textContent = 'Copied';
@@ -15,8 +15,8 @@ document.addEventListener('click', async (event) => {
 });
 
 /**
- * Without https, and by a name other than localhost, a page has no clipboard. What is to be copied
- * is selected, which also serves a reader who has to copy it by hand.
+ * Over plain http, except on localhost, a page has no clipboard. Selecting the text also helps a
+ * reader who has to copy it by hand.
  */
 function copySelected(source) {
   const folded = source.closest('details');

@@ -1,11 +1,11 @@
-// The tab's title says how many customers wait for an answer, also when nobody looks at the tab.
+// The tab's title says how many customers wait for an answer, even while nobody looks at the tab.
 
-function count() {
+function showCount() {
   const waiting = document.getElementById('conversations-count')?.textContent.trim() ?? '';
   const title = document.title.replace(/^\(\d+\+?\) /, '');
   const next = waiting === '' ? title : `(${waiting}) ${title}`;
   if (document.title !== next) document.title = next;
 }
 document.addEventListener('htmx:afterSwap', ({ detail: { target } }) => {
-  if (target.id === 'conversations-count') count();
+  if (target.id === 'conversations-count') showCount();
 });

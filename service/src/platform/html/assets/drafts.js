@@ -7,14 +7,14 @@ const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Forms elsewhere are about API keys, members and passwords. */
 const KEPT_FORMS =
   /^\/(conversations|waiting|waits|tools|agent|channels|payments\/providers|keys\/subscriptions|settings\/canned-replies)(\/|$)/;
-/** Never kept: secrets, and the parts of a tool's request that one can be pasted into. */
+/** Never kept: secrets, and the parts of a tool's request that a secret can be pasted into. */
 const SECRET_NAMES = /password|secret|token|^(url|query|headers|body)$/i;
 const TEXT_FIELDS =
   'textarea[name], input[name]:is(:not([type]), [type=text], [type=email], [type=number], [type=date])';
 
 const member = () => document.getElementById('live-page')?.dataset.member;
 const isKept = (form) =>
-  // A form may have a field of that name.
+  // `form.method` is a field, if the form has one of that name.
   form?.getAttribute('method') === 'post' &&
   KEPT_FORMS.test(pathOf(form)) &&
   form.querySelector(TEXT_FIELDS) !== null;
@@ -38,7 +38,7 @@ const write = (key, draft) => inStorage((storage) => storage.setItem(key, JSON.s
 const remove = (key) => inStorage((storage) => storage.removeItem(key));
 const allKeys = () => inStorage((storage) => Object.keys(storage)) ?? [];
 
-/** What the service itself put into a field. */
+/** The value that the service gave a field. */
 const givenValue = (field) => {
   if (isBox(field)) return ticked(field.defaultChecked);
   return field.matches('select')
@@ -61,12 +61,12 @@ function keep({ target: field }) {
   else write(key, { value, base, at: Date.now() });
 }
 document.addEventListener('input', keep);
-// A text that a swap takes the focus from is said to have changed, after its draft was removed.
+// A text field that loses the focus to a swap sends `change` after its draft was removed.
 document.addEventListener('change', (event) => {
   if (!event.target.matches(TEXT_FIELDS)) keep(event);
 });
 
-/** A field that the service fills in otherwise since then keeps what it has now. */
+/** Fills in the drafts, except where the service has given the field another value since. */
 function restore() {
   if (!member()) return;
   const restored = [];
@@ -81,7 +81,7 @@ function restore() {
   showNote(restored);
 }
 
-/** A note that was written later than the reply beside it: else its form would hide it. */
+/** Opens the form of the note if that is the newest draft: the form of the reply hides it. */
 function showNote(restored) {
   const [newest] = restored.sort((a, b) => b.at - a.at);
   const mode = document.getElementById('mode-note');
@@ -90,7 +90,7 @@ function showNote(restored) {
 restore();
 document.addEventListener('htmx:afterSwap', restore);
 
-/** By form, what was sent. */
+/** The keys and values that each form has sent. */
 const sent = new WeakMap();
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   if (isKept(elt))
@@ -99,7 +99,7 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
       fieldsOf(elt).map((each) => [keyOf(each), valueOf(each)]),
     );
 });
-/** What was written after the sending is not sent. */
+/** Removes the drafts that were sent. What was written after the sending stays. */
 document.addEventListener('htmx:beforeOnLoad', ({ detail: { elt, xhr } }) => {
   if (xhr.status >= 400) return;
   for (const [key, value] of sent.get(elt) ?? []) {
@@ -111,7 +111,7 @@ document.addEventListener('htmx:beforeOnLoad', ({ detail: { elt, xhr } }) => {
   }
 });
 
-/** Who signs out leaves nothing behind. */
+/** Signing out removes the member's drafts. */
 document.addEventListener('submit', ({ target }) => {
   if (!/^\/sign-out/.test(target.getAttribute('action') ?? '')) return;
   for (const key of allKeys()) if (key.startsWith(`${PREFIX}${member()}:`)) remove(key);

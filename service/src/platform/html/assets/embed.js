@@ -60,7 +60,7 @@
     return picture;
   };
 
-  /** Whether the chat was open on the page before; false where the browser keeps nothing. */
+  /** Whether the chat was open on the previous page; false where the browser stores nothing. */
   const memory = {
     get wasOpen() {
       try {
@@ -83,7 +83,7 @@
     if (document.querySelector(`[${MARK}]`)) return;
     const host = make('div', { [MARK]: '' });
     const root = host.attachShadow({ mode: 'open' });
-    // A page's content policy may forbid style elements, not this.
+    // A page's content security policy may forbid style elements, but not adopted style sheets.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
     root.adoptedStyleSheets = [sheet];

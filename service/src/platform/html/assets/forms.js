@@ -25,8 +25,9 @@ document.addEventListener('keydown', (event) => {
 });
 
 /**
- * <input type="datetime-local" data-own-zone>: the server's UTC as the reader's own time; the
- * form's `offset` says which that is. `type="date" data-own-day`: a day of the reader's own zone.
+ * Shows the UTC of an <input type="datetime-local" data-own-zone> in the reader's own zone. The
+ * date of an <input type="date" data-own-day> is in that zone too. The form sends the zone as
+ * `offset`.
  */
 function inOwnTimes() {
   document.querySelectorAll('input[data-own-day]').forEach(markLocal);
@@ -38,7 +39,7 @@ function inOwnTimes() {
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
 }
-/** The form says in which zone its time is. */
+/** Shows in the form which zone its times are in. */
 function markLocal(input) {
   input.dataset.local = '';
   input.form.querySelector('[data-zone]').textContent =
@@ -46,7 +47,7 @@ function markLocal(input) {
 }
 inOwnTimes();
 document.addEventListener('htmx:load', inOwnTimes);
-/** What was entered; of a day, its end. */
+/** The time that was entered; for a date, the end of that day. */
 const localTime = ({ type, value }) => new Date(type === 'date' ? `${value}T24:00` : value);
 document.addEventListener(
   'submit',
@@ -57,14 +58,14 @@ document.addEventListener(
   true,
 );
 
-/** What has to be corrected in a form that came back gets the focus. */
-const toProblem = () => {
+/** In a form that came back, the first field to correct gets the focus. */
+const focusProblem = () => {
   const field = document.querySelector('main [aria-invalid="true"]');
   field?.focus();
   field?.scrollIntoView({ block: 'center' });
 };
-toProblem();
+focusProblem();
 document.addEventListener('htmx:afterSettle', (event) => {
   // A page that came by htmx is scrolled to its top after this event.
-  if (event.detail.target === document.body) setTimeout(toProblem);
+  if (event.detail.target === document.body) setTimeout(focusProblem);
 });

@@ -9,11 +9,11 @@ export const readPosition = (text) => {
 
 /**
  * Follows the changes until it is stopped.
- * @param since the position from which on changes are told
- * @param onChange gets `{ topic, process, at }`; a topic is an event, or one of a conversation, such as
- * `thread:<conversation>`
+ * @param since the position after which changes are reported
+ * @param onChange gets `{ topic, process, at }`; a topic is an event, such as `tools`, or the event
+ * of a conversation, such as `thread:<conversation>`
  * @param onState gets `open`; `lost` when an attempt to connect failed; `signed-out`
- * @returns the way to stop, and to try at once
+ * @returns `stop`, and `retryNow`, which ends the wait for the next attempt
  */
 export function followChanges({ since, onChange, onState }) {
   let isStopped = false;
@@ -22,7 +22,7 @@ export function followChanges({ since, onChange, onState }) {
   let attempt = new AbortController();
   const { wait, end: endWait } = endableWait();
 
-  /** @returns how long the service asks to wait */
+  /** @returns how long the service asks to wait, in ms; null when the session has ended */
   async function readOnce() {
     attempt = new AbortController();
     const { heard, stop: stopWatching } = watchdog(attempt);

@@ -11,7 +11,7 @@ let state = 'connecting';
 
 /** The last change of each topic, the oldest first. */
 const changes = new Map();
-/** The process that sends the changes, and a position: all later ones are in `changes`. */
+/** The process that sends the changes, and a position after which `changes` has all of them. */
 let known = { process: '', at: 0 };
 
 function remember(change) {

@@ -1,4 +1,4 @@
-// The live parts of a page load again when something has changed, over and over until that succeeds.
+// The live parts of a page load again when something has changed, and retry until they succeed.
 import { followChanges, readPosition } from './live-connection.js';
 import { waitBefore } from './streams.js';
 
@@ -7,7 +7,7 @@ const parts = () => document.querySelectorAll('[hx-trigger*="live:"]');
 const isPart = (element) => element.matches?.('[hx-trigger*="live:"]') ?? false;
 const eventOf = (part) => /live:(\w+)/.exec(part.getAttribute('hx-trigger'))[1];
 
-/** What a part listens to. Of the conversations, a page follows the one that it shows. */
+/** Whether a part listens to a topic: of the conversations, only to the one that the page shows. */
 function hears(part, topic) {
   const event = eventOf(part);
   const [changed, conversation] = topic.split(':');
@@ -31,7 +31,7 @@ export function load(part) {
   const state = stateOf(part);
   clearTimeout(state.timer);
   state.timer = undefined;
-  if (state.isLoading) state.isLate = true;
+  if (state.isLoading) state.isOutdated = true;
   else htmx.trigger(part, `live:${eventOf(part)}`);
 }
 
@@ -47,13 +47,13 @@ function loadSoon(part) {
 function hear(changes) {
   for (const part of parts()) {
     const { position } = stateOf(part);
-    const isNews = ({ topic, process, at }) =>
+    const isNewer = ({ topic, process, at }) =>
       hears(part, topic) && (process !== position.process || at > position.at);
-    if (changes.some(isNews)) loadSoon(part);
+    if (changes.some(isNewer)) loadSoon(part);
   }
 }
 
-/** Loads the parts that are older than what the connection knows of. */
+/** Loads the parts that are older than the oldest change that the connection remembers. */
 function catchUp(known) {
   for (const part of parts()) {
     const { position } = stateOf(part);
@@ -68,8 +68,8 @@ document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
   elt.addEventListener('htmx:beforeOnLoad', ignoreOnceGone);
 });
 /**
- * Ignores an answer that arrives after its page was replaced: the new page is newer. An answer to a
- * part that was replaced by itself still counts for the rest of the page.
+ * Ignores an answer that arrives after its page was replaced: the new page is newer. If only the
+ * part was replaced, its answer still counts for the rest of the page.
  */
 function ignoreOnceGone(event) {
   const part = event.currentTarget;
@@ -79,7 +79,7 @@ function ignoreOnceGone(event) {
 document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
   if (!isPart(elt)) return;
   const state = stateOf(elt);
-  // The page's rules for answers let error pages count as successful.
+  // htmx counts error pages as successful, since the page's configuration lets it show them.
   const successful = xhr.status >= 200 && xhr.status < 400;
   state.isLoading = false;
   if (successful) {
@@ -87,23 +87,23 @@ document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
     state.pausesUntil = performance.now() + Number(xhr.getResponseHeader('Live-Pause'));
     state.position = readPosition(xhr.getResponseHeader('Live-Position'));
   } else if (xhr.status === 401) tellState('signed-out');
-  else if (mayComeBack(xhr.status)) {
+  else if (isTemporary(xhr.status)) {
     state.timer = setTimeout(() => elt.isConnected && load(elt), waitBefore(++state.failures));
     tellState('lost');
   }
-  if (!state.isLate) return;
-  state.isLate = false;
+  if (!state.isOutdated) return;
+  state.isOutdated = false;
   if (successful) loadSoon(elt);
 });
-const mayComeBack = (status) => status === 0 || status === 408 || status === 429 || status >= 500;
+const isTemporary = (status) => status === 0 || status === 408 || status === 429 || status >= 500;
 
-/** The service can be reached again: what failed is not waited for any longer. */
+/** When the service can be reached again, the parts that failed load at once. */
 document.addEventListener('live:reached', () => {
   for (const part of parts()) if (stateOf(part).timer !== undefined) load(part);
   connection?.retry();
 });
 
-/** What comes to a page in the background is marked as read once somebody looks at the page. */
+/** What loads while a page is hidden is not marked as read until somebody looks at the page. */
 document.addEventListener('htmx:configRequest', ({ detail: { elt, headers } }) => {
   if (isPart(elt)) headers['Live-Part'] = 'yes';
   if (!document.hidden) return;
@@ -123,9 +123,9 @@ document.addEventListener('visibilitychange', () => {
 const tellState = (state) =>
   document.dispatchEvent(new CustomEvent('live:state', { detail: state }));
 
-/** The last change that was told; before the first one, where the page stands. */
+/** The last change that was told; before the first one, the position of the page. */
 let told = { process: '', at: 0 };
-/** For what is no part of a page: each change once, as `live:change`. */
+/** Tells other scripts of each change, once, as `live:change`. */
 function tellChanges(changes) {
   for (const change of changes) {
     told = change;
@@ -135,7 +135,7 @@ function tellChanges(changes) {
 const isAfter = (position) => (change) =>
   change.process === position.process && change.at > position.at;
 
-/** One connection for all pages of the browser. @throws Error where it has no shared workers */
+/** One connection for all pages of the browser. @throws Error if it has no shared workers */
 function sharedConnection({ worker: address, member, position }) {
   const worker = new SharedWorker(address, { name: member, type: 'module' });
   worker.onerror = () => (connection = ownConnection({ position }));
@@ -144,13 +144,13 @@ function sharedConnection({ worker: address, member, position }) {
     if (known) catchUp(known);
     if (changes) {
       hear(changes);
-      // What the connection remembers has mostly been told.
+      // Most of what the connection remembers has been told already.
       tellChanges(known ? changes.filter(isAfter(told)) : changes);
     }
     if (state) tellState(state);
   };
   const tell = (what, more) => port.postMessage({ what, ...more });
-  const greet = (shown) => tell('hello', { position: shown });
+  const greet = (pagePosition) => tell('hello', { position: pagePosition });
   greet(position);
   return { greet, retry: () => tell('retry'), leave: () => tell('bye') };
 }
@@ -159,7 +159,7 @@ function sharedConnection({ worker: address, member, position }) {
 function ownConnection({ position }) {
   let connection = null;
   let since = position;
-  /** Changes up to here have been told, and come again. */
+  /** Changes up to here have been told already, and may come again. */
   let repeatsUpTo = told;
   const follow = () => {
     if (document.hidden || connection !== null) return;
@@ -182,9 +182,9 @@ function ownConnection({ position }) {
   document.addEventListener('visibilitychange', onVisibility);
   follow();
   return {
-    greet(shown) {
+    greet(pagePosition) {
       leave();
-      since = shown;
+      since = pagePosition;
       repeatsUpTo = told;
       follow();
     },
@@ -217,8 +217,8 @@ addEventListener('pageshow', connect);
 addEventListener('pagehide', leave);
 addEventListener('online', () => connection?.retry());
 /**
- * Another page has taken this one's place. What changed while it was on its way was told to the
- * parts of the former page.
+ * Another page has taken this one's place. What changed while it was loading was told to the parts
+ * of the former page.
  */
 document.addEventListener('htmx:afterSettle', () => {
   // Somebody has signed out.
@@ -229,7 +229,7 @@ document.addEventListener('htmx:afterSettle', () => {
 });
 
 /**
- * What is half written in a [data-live] part stays when it is loaded again, and nothing moves when
+ * A [data-live] part that loads again keeps what is half written in it, and stays as it is when
  * nothing has changed. places.js keeps open what is open.
  */
 const lastAnswer = new WeakMap();
@@ -238,7 +238,7 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   const part = event.detail.target;
   kept = [];
   const { xhr, serverResponse: answer, elt } = event.detail;
-  // An error page takes no part's place.
+  // An error page does not replace a part.
   if (isPart(elt) && xhr.status !== 200) return void (event.detail.shouldSwap = false);
   if (!part.matches?.('[data-live]')) return;
   if (lastAnswer.get(part) === answer) return void (event.detail.shouldSwap = false);

@@ -1,5 +1,5 @@
-// Payment pages whose state is about to change: loads it again without moving the page under its
-// reader. Without scripts, the page loads itself again as a whole.
+// Payment pages whose state is about to change: loads the state again without moving the page under
+// its reader. Without scripts, the whole page reloads.
 
 import { inReadersZone } from './times.js';
 
@@ -12,7 +12,7 @@ const wait = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds *
 async function load(href) {
   try {
     const response = await fetch(href, { redirect: 'manual' });
-    // the provider's page is there
+    // The payment page of the provider is ready.
     if (response.type === 'opaqueredirect') return location.assign(href);
     if (!response.ok) return null;
     return new DOMParser()

@@ -44,7 +44,10 @@ document.addEventListener('htmx:afterSwap', () => {
     document.getElementById(focusedId)?.focus({ preventScroll: true });
 });
 
-/** A new page puts the focus on its content, for keyboards and screen readers, or where it says. */
+/**
+ * A new page that does not place the focus itself gets it on its content, for keyboards and screen
+ * readers.
+ */
 document.addEventListener('htmx:afterSettle', ({ detail }) => {
   if (detail.target === document.body && document.activeElement === document.body)
     document.getElementById('main')?.focus({ preventScroll: true });

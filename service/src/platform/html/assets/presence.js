@@ -3,10 +3,10 @@ import { load } from './live.js';
 
 const LOOKING_EVERY_MS = 25_000;
 const WRITING_EVERY_MS = 5000;
-/** That others look or write expires without a change in the feed. */
+/** The presence of others expires without a change in the feed, so the page has to look again. */
 const LOOK_AGAIN_MS = { writing: 6000, looking: 30_000 };
 
-/** The conversation that this page has told of itself; null when it has told of none. */
+/** The conversation in which this page has reported its reader; null when there is none. */
 let here = null;
 let beating;
 let wroteAt = 0;
@@ -16,7 +16,7 @@ const isComposer = (field) =>
   field.matches?.('.composer textarea') && /\/(reply|note)$/.test(pathOf(field.form));
 const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
 
-/** Nobody waits for it, and nothing is lost when it fails: it is said again. */
+/** Nothing waits for the answer. A report that fails is not missed: it is repeated, or expires. */
 function tell(conversation, doing) {
   const given = JSON.parse(document.body.getAttribute('hx-headers') ?? '{}');
   const headers = { ...given, 'HX-Request': 'true' };
@@ -58,21 +58,21 @@ document.addEventListener('submit', ({ target }) => {
   if (/\/(reply|note)$/.test(pathOf(target))) stopWriting();
 });
 
-// This may load after its page.
+// This script may load after its page.
 queueMicrotask(follow);
 document.addEventListener('htmx:afterSettle', follow);
 document.addEventListener('visibilitychange', follow);
 addEventListener('pageshow', follow);
 addEventListener('pagehide', leave);
 
-let looking;
+let lookTimer;
 function lookAgain() {
-  clearTimeout(looking);
+  clearTimeout(lookTimer);
   const part = document.getElementById('presence');
   const others = part?.querySelector('.here');
   if (!others) return;
   const kind = 'writing' in others.dataset ? 'writing' : 'looking';
-  looking = setTimeout(() => part.isConnected && load(part), LOOK_AGAIN_MS[kind]);
+  lookTimer = setTimeout(() => part.isConnected && load(part), LOOK_AGAIN_MS[kind]);
 }
 queueMicrotask(lookAgain);
 document.addEventListener('htmx:afterSettle', lookAgain);

@@ -1,4 +1,4 @@
-// On a slow network a page says that something is on its way.
+// On a slow network, a bar shows that something is loading.
 
 const PATIENCE_MS = 400;
 
@@ -7,20 +7,20 @@ bar.className = 'progress';
 bar.setAttribute('role', 'progressbar');
 bar.setAttribute('aria-label', 'Loading');
 
-const open = new Set();
+const openRequests = new Set();
 let timer;
 const isInBackground = (element) => element.matches?.('[hx-trigger*="live:"]');
 
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt, xhr } }) => {
   if (isInBackground(elt)) return;
-  open.add(xhr);
+  openRequests.add(xhr);
   timer ??= setTimeout(() => document.body.append(bar), PATIENCE_MS);
-  // htmx tells the end to the element alone, which a live part may have replaced in the meantime.
+  // htmx reports the end to the element only, which a live part may have replaced by then.
   xhr.addEventListener('loadend', () => end(xhr));
 });
 function end(xhr) {
-  open.delete(xhr);
-  if (open.size > 0) return;
+  openRequests.delete(xhr);
+  if (openRequests.size > 0) return;
   clearTimeout(timer);
   timer = undefined;
   bar.remove();

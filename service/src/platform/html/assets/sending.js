@@ -4,7 +4,7 @@
 const isFailure = (status) => [0, 403, 408, 413, 429].includes(status) || status >= 500;
 const isPost = ({ requestConfig }) => requestConfig.verb === 'post';
 
-/** By the action of the form: a live part that loads again shows its failures again. */
+/** By the form's action. When a live part has loaded again, its forms show their failures again. */
 const failures = new Map();
 const retried = new WeakSet();
 
@@ -24,7 +24,7 @@ function show(form, { words, pressed }) {
   form.append(note);
 }
 
-/** Presses the same button again. A form that was sent by a key had none pressed. */
+/** Presses the same button again. Ctrl+Enter sends a form without a button. */
 function sendAgain(form, { name, value }) {
   const button = [...form.querySelectorAll('button:not([type=button])')].find(
     (each) => each.name === name && each.value === value,
@@ -44,7 +44,7 @@ function fail(detail) {
   if (form === null) return;
   const { name, value } = pressedIn(detail);
   const failure = {
-    words: `Not sent. ${xhr.status === 0 ? 'The service cannot be reached.' : saidIn(xhr)}`,
+    words: `Not sent. ${xhr.status === 0 ? 'The service cannot be reached.' : errorTextIn(xhr)}`,
     pressed: { name, value },
   };
   failures.set(actionOf(form), failure);
@@ -52,7 +52,7 @@ function fail(detail) {
   else showFailures();
 }
 
-const saidIn = (xhr) =>
+const errorTextIn = (xhr) =>
   new DOMParser()
     .parseFromString(xhr.responseText, 'text/html')
     .querySelector('main [role=alert]')
@@ -82,8 +82,8 @@ function takeFailure(event) {
   // Events of a button in the form reach the form too.
   if (event.target !== event.currentTarget || !isFailure(xhr.status)) return;
   event.preventDefault();
-  const maySendAnew = elt.matches('form') && elt.isConnected && !retried.has(elt);
-  if (xhr.status === 403 && maySendAnew) void sendAnew(detail);
+  const maySendWithNewToken = elt.matches('form') && elt.isConnected && !retried.has(elt);
+  if (xhr.status === 403 && maySendWithNewToken) void sendWithNewToken(detail);
   else fail(detail);
 }
 document.addEventListener('htmx:afterSwap', showFailures);
@@ -93,8 +93,11 @@ function showFailures() {
       show(form, failures.get(actionOf(form)));
 }
 
-/** The member has signed in again in another tab: this page's token is that of the former session. */
-async function sendAnew(detail) {
+/**
+ * Sends a form once more with a new token: the member has signed in again in another tab, and this
+ * page still has the token of the former session.
+ */
+async function sendWithNewToken(detail) {
   const { elt: form } = detail;
   retried.add(form);
   const now = await currentPage().catch(() => null);

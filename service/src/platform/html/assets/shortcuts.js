@@ -1,5 +1,5 @@
-// The inbox by keyboard: a key for each thing that is done often, and the focus where the work goes on.
-// docs/inbox.md lists the keys.
+// The inbox by keyboard: a key for each thing that is done often, and the focus where the work goes
+// on. docs/inbox.md lists the keys.
 
 const OFF = 'shortcuts-off';
 
@@ -16,7 +16,7 @@ function switchTo(on) {
     if (on) localStorage.removeItem(OFF);
     else localStorage.setItem(OFF, 'yes');
   } catch {
-    // A browser that stores nothing forgets it with the page.
+    // In a browser that stores nothing, the keys stay on.
   }
   tellKeys();
 }
@@ -28,12 +28,12 @@ const dialog = () => byId('shortcuts');
 const isShown = (element) => (element?.getClientRects().length ?? 0) > 0;
 const openId = () => inbox()?.dataset.conversation;
 
-/** What the keys stop at in the list. */
+/** The links of the list at which `j` and `k` stop. */
 const stops = () => [...document.querySelectorAll('#items :is(a.item, .pager a)')].filter(isShown);
 const openRow = () => document.querySelector('#items a.item[aria-current]');
 const focusedRow = () => document.activeElement?.closest('#items a.item') ?? null;
 
-/** Where the reader was in the list last. A row may leave it when it is answered. */
+/** The row that had the focus last, and its place. An answered row may leave the list. */
 let last = { id: '', index: 0 };
 function remember(row) {
   const index = stops().indexOf(row);
@@ -53,10 +53,10 @@ function move(step) {
   stopNear(at === -1 ? last.index + Math.min(0, step) : at + step)?.focus();
 }
 
-/** The form that stands in the place of the reply. */
+/** The form that is open in place of the reply. */
 const openedForm = () => document.querySelector('.composer form:not(.reply, .noting)');
 const cancelOf = (form) => form.querySelector('a[role=button][href]');
-/** drafts.js keeps what is written in forms with a text. */
+/** Whether cancelling loses what was entered. drafts.js keeps it in forms with a text area. */
 const isLostByCancelling = (form) =>
   form.querySelector('textarea') === null &&
   [...form.querySelectorAll('input:not([type=hidden])')].some(
@@ -77,14 +77,14 @@ function showCard(card) {
   card?.scrollIntoView({ block: 'nearest' });
 }
 
-/** In the panel of the contact, which is folded where it has no room beside the thread. */
+/** Opens the panel of the contact first, which is folded where it has no room beside the thread. */
 function showAssignee(select) {
   if (!select) return;
   if (!select.checkVisibility()) byId('contact').open = true;
   select.focus();
 }
 
-/** What to do on a page once it has come. */
+/** What to do on a page once it is there. */
 const GOALS = {
   reply: () => write('mode-reply', 'f-text'),
   note: () => write('mode-note', 'f-note'),
@@ -106,7 +106,7 @@ function go(href, goal = null) {
   link.click();
 }
 
-/** In the conversation whose row has the focus, else in the open one. */
+/** Pursues a goal in the conversation whose row has the focus, else in the open one. */
 function act(goal) {
   const row = focusedRow();
   const form = openedForm();
@@ -122,7 +122,7 @@ function act(goal) {
   else if (!isLostByCancelling(form)) go(cancelOf(form).href, goal);
 }
 
-/** The next card of this conversation, then that of another one. */
+/** Goes to the next card of this conversation, or else to a card of another conversation. */
 function nextDecision() {
   const cards = [...document.querySelectorAll('#thread .approval.waiting')];
   const next = cards[cards.findIndex((card) => card.contains(document.activeElement)) + 1];
@@ -170,7 +170,7 @@ document.addEventListener('DOMContentLoaded', tellKeys);
 document.addEventListener('htmx:afterSettle', tellKeys);
 addEventListener('storage', tellKeys);
 
-/** On a keyboard with other letters, the place of a key counts. */
+/** On a keyboard without Latin letters, the position of a key counts. */
 const keyOf = ({ key, code, shiftKey }) => {
   if (!/^[ -~]$/.test(key)) return /^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : key;
   return shiftKey ? key : key.toLowerCase();
@@ -214,7 +214,7 @@ function leave(event = null) {
   const filter = active.closest('details.filter[open]');
   const isInPane = active.closest('.thread-pane') !== null || isNowhere(active);
   const form = openedForm();
-  // The browser empties the field of a search first.
+  // At the first Escape, the browser clears the search field.
   if (active.id === 'search' && active.value !== '') return;
   event?.preventDefault();
   if (filter) {
@@ -240,20 +240,20 @@ document.addEventListener('change', ({ target }) => {
 });
 
 /**
- * Keys that are pressed while a page is on its way are meant for that page: what is wanted there, and
- * then what is typed there.
+ * The keys that were pressed while a page is on its way. They are meant for that page: shortcuts,
+ * and then the text that is typed there.
  */
 let ahead = [];
 const going = new Set();
 let hasSwapped = false;
-/** Between its swap and its settling a page has no focus of its own yet. */
+/** Between its swap and its settling, a page has not placed the focus yet. */
 let isSettling = false;
 const isComing = () => going.size > 0 || isSettling;
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } }) => {
   if (target !== document.body || !inbox()) return;
   hasSwapped = false;
   going.add(xhr);
-  xhr.addEventListener('loadend', () => arriveNowhere(xhr));
+  xhr.addEventListener('loadend', () => endRequest(xhr));
   if (elt.matches('form.search')) wanted = 'found';
   if (isDoneWith(elt)) thread()?.focus({ preventScroll: true });
 });
@@ -263,14 +263,14 @@ const isDoneWith = (form) =>
   form.closest('.thread-pane') !== null &&
   isField(document.activeElement);
 
-function arriveNowhere(xhr) {
+function endRequest(xhr) {
   going.delete(xhr);
   if (hasSwapped) return;
   ahead = [];
   wanted = null;
 }
 
-function playOn() {
+function replayKeys() {
   while (ahead.length > 0 && !isComing()) {
     const { typed, command } = ahead.shift();
     const { activeElement: active } = document;
@@ -289,7 +289,7 @@ function choose(select, letter) {
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** Where the reader was before something else came into its place. */
+/** Where the reader was before the swap. */
 let before = {};
 document.addEventListener('htmx:beforeSwap', ({ detail: { target } }) => {
   const { activeElement: active } = document;
@@ -320,5 +320,5 @@ function arrive() {
     form.querySelector('input:not([type=hidden]), select, textarea')?.focus();
   else if (thread() && (openId() !== before.id || isNowhere(active) || active === openRow()))
     thread().focus({ preventScroll: true });
-  playOn();
+  replayKeys();
 }

@@ -1,13 +1,13 @@
-// What the connections of a page have in common: server-sent events that are read by fetch, and waits.
+// What the connections of a page share: server-sent events that are read by fetch, and waits.
 
-/** The service beats every 15 seconds; a connection that is silent for longer is dead. */
+/** A connection that is silent for this long is dead: the service sends a beat every 15 seconds. */
 const SILENCE_MS = 40_000;
 const MAX_WAIT_MS = 30_000;
 
-/** Half of it to all of it: browsers must not all come back at once. */
+/** A random time from half of `ms` to all of it, so that browsers do not all reconnect at once. */
 export const about = (ms) => ms * (0.5 + Math.random() / 2);
 
-/** How long to wait before the next try: twice as long each time. */
+/** How long to wait after this many failures, in ms: about twice as long each time. */
 export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
 
 /** @returns `wait`, and `end`, which ends the wait early */
@@ -24,7 +24,7 @@ export function endableWait() {
   return { wait, end: () => end() };
 }
 
-/** Aborts an attempt when nothing is heard for too long. @returns `heard`, and `stop` */
+/** Aborts a silent attempt. @returns `heard`, to call whenever something arrives, and `stop` */
 export function watchdog(attempt) {
   let timer;
   const heard = () => {
@@ -35,7 +35,7 @@ export function watchdog(attempt) {
   return { heard, stop: () => clearTimeout(timer) };
 }
 
-/** A stream's events, each once it is whole. A beat comes as an event without data. */
+/** The events of a stream, each as soon as it is complete. A beat is an event without data. */
 export async function* eventsIn({ body }) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ; ) {

@@ -1,4 +1,5 @@
-// Times in the browser's zone. Without scripts they are in that of the member's profile, or UTC.
+// Shows times in the browser's zone. Without scripts, they are in the zone of the member's profile,
+// or in UTC.
 
 const locale = navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en';
 const formats = {
@@ -13,8 +14,8 @@ const formats = {
 };
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const inWords = (exact) => {
-  const ms = exact > 0 ? Math.round(exact / 60_000) * 60_000 : exact;
+const inWords = (exactMs) => {
+  const ms = exactMs > 0 ? Math.round(exactMs / 60_000) * 60_000 : exactMs;
   for (const [unit, length] of [
     ['day', 86_400_000],
     ['hour', 3_600_000],
@@ -24,7 +25,7 @@ const inWords = (exact) => {
   return 'now';
 };
 
-/** As times.ts says it, in the reader's own days. */
+/** What `shortAgo` in times.ts says, with days in the browser's zone. */
 function inShort(at) {
   const now = new Date();
   const minutes = Math.floor((now - at) / 60_000);
@@ -37,8 +38,8 @@ function inShort(at) {
 }
 
 /**
- * <time data-ago>, data-short, data-exact, data-second, data-day (a date) and data-clock (a time of
- * day).
+ * The text of a <time data-ago>, and of data-short, data-exact, data-second, data-day (a date) and
+ * data-clock (a time of day).
  */
 const WORDS = {
   ago: (at) => inWords(at - Date.now()),
@@ -68,7 +69,7 @@ function dayInWords(at) {
   return ['Today', 'Yesterday'][days] ?? formats.weekday.format(at);
 }
 
-/** The line above each day of a <ol data-days>, where the reader's day begins. */
+/** Puts a line above the first item of each day, in the reader's zone, of an <ol data-days>. */
 function divideDays(root) {
   for (const list of root.querySelectorAll('[data-days]')) {
     list.querySelectorAll(':scope > .day').forEach((line) => line.remove());

@@ -1,9 +1,9 @@
-// Notices that come up at the edge of the page, and what keeps them from coming again.
+// Notices at the edge of the page. Each is shown once.
 
 /**
- * How the page says what just happened.
+ * Says what just happened.
  * @param tone success, warning or danger
- * @param link where it leads on, as `{ href, label }`
+ * @param link a link after the text, as `{ href, label }`
  */
 export function showToast(text, tone = 'success', link = null) {
   const toast = document.createElement('div');
@@ -27,9 +27,9 @@ function linkTo({ href, label }) {
 }
 
 /**
- * A page that came with a notice: its address loses the code, so that a reload or a link that is
- * passed on does not show it again, and a screen reader hears it, which it does only of what is
- * added to a page.
+ * Removes the notice's code from the page's address, so that neither a reload nor a shared link
+ * shows the notice again. Then adds the notice to the page once more: screen readers announce only
+ * what is added.
  */
 function takeNotice() {
   const toasts = document.getElementById('toasts');
@@ -58,7 +58,7 @@ document.addEventListener(
   true,
 );
 
-/** A toast that has faded is gone. */
+/** Removes a toast that has faded. */
 addEventListener('animationend', ({ target, animationName }) => {
   if (animationName === 'toast-leaves') target.remove();
 });

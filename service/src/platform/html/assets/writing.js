@@ -1,4 +1,4 @@
-// What pages do where something can be written or pressed. They may load after such a page is there.
+// The scripts of pages with forms or buttons. They may load after the page.
 import './announcer.js';
 import './copying.js';
 import './drafts.js';
@@ -6,7 +6,7 @@ import './forms.js';
 import './presence.js';
 import './sending.js';
 
-/** A team without canned replies needs no way to choose one: `/` says where they are made. */
+/** The picker loads once the team has canned replies. Until then, `/` says where to make them. */
 document.addEventListener('htmx:afterSettle', () => {
   if (document.querySelector('#canned li')) void import('./canned-replies.js');
 });
