@@ -1,5 +1,5 @@
 import type { AnsweredBy, HandoverReason } from '../conversations/index.ts';
-import { partsOf } from '../platform/html/readerZone.ts';
+import { timeInZone } from '../platform/html/readerZone.ts';
 
 /** In the order of the chart's colours. */
 export const ANSWERED_BY_LABELS: Readonly<Record<AnsweredBy, string>> = {
@@ -56,5 +56,5 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
  */
 export const slotLabel = (start: string, timeZone: string): string =>
   start.length > 10
-    ? partsOf(`${start}:00Z`, timeZone).slice(11, 16)
+    ? timeInZone(`${start}:00Z`, timeZone).slice(11, 16)
     : dayFormat.format(new Date(`${start}T00:00Z`));

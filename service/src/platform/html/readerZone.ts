@@ -40,13 +40,13 @@ export function formatInZone(
  * @param time ISO 8601
  */
 export const dayInZone = (time: string, timeZone = readerZone()): string =>
-  timeZone === 'UTC' ? time.slice(0, 10) : partsOf(time, timeZone).slice(0, 10);
+  timeZone === 'UTC' ? time.slice(0, 10) : timeInZone(time, timeZone).slice(0, 10);
 
 /**
  * A time in a zone, the reader's unless another one is given: `2026-11-21 11:00:00`.
  * @param time ISO 8601
  */
-export const partsOf = (time: string, timeZone = readerZone()): string =>
+export const timeInZone = (time: string, timeZone = readerZone()): string =>
   formatInZone('exact', 'sv-SE', EXACT, timeZone).format(new Date(time));
 
 const EXACT: Intl.DateTimeFormatOptions = {

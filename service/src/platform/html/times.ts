@@ -1,5 +1,5 @@
 import { html, type View } from './html.ts';
-import { dayInZone, formatInZone, partsOf, readerZone } from './readerZone.ts';
+import { dayInZone, formatInZone, readerZone, timeInZone } from './readerZone.ts';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -29,7 +29,7 @@ export function ago(time: string, now: Date): string {
 export const exactTime = (time: string): string =>
   readerZone() === 'UTC'
     ? time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC')
-    : `${partsOf(time)} (${readerZone()})`;
+    : `${timeInZone(time)} (${readerZone()})`;
 
 /** A time in words, with the exact time as its title. */
 export const timeView = (time: string | null, now: Date): View =>
