@@ -39,7 +39,7 @@ export class ConversationServiceApi implements ICredentialType {
 		},
 	];
 
-	/** Adds the key. Refuses addresses to which the key would travel unencrypted. */
+	/** Adds the key. Refuses an address to which the key would cross a network unencrypted. */
 	authenticate: IAuthenticate = async ({ apiKey }, request) => {
 		const url = parseUrl(`${request.baseURL ?? ''}${request.url}`);
 		if (url && !isSafeForKey(url)) {

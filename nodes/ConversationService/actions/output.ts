@@ -10,7 +10,7 @@ import type {
  * @see https://docs.n8n.io/integrations/creating-nodes/build/reference/ux-guidelines/
  */
 export interface RecordShape {
-	/** The field that names the record. It is always returned. */
+	/** The field that holds the record's ID. It is always returned. */
 	id: string;
 	/** All fields of the record. */
 	fields: readonly string[];

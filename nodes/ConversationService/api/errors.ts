@@ -24,7 +24,7 @@ export const MAKE_A_NEW_KEY =
 	'The key may have expired or been revoked; make a new one on the Keys and subscriptions screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.';
 
 const UPDATE_THE_NODES =
-	'This version of the node and the service do not fit together. Update both, the service first.';
+	'The versions of the node and of the service do not match. Update both, the service first.';
 
 /**
  * What an n8n user can do about each error of the service. A test compares the list with the

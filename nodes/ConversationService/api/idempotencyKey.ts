@@ -5,10 +5,10 @@ import type { IExecuteFunctions } from 'n8n-workflow';
  * Makes the Idempotency-Key of a request. For 24 hours, the service answers a repeated key with the
  * first answer, so that repeating the request does nothing twice.
  *
- * Without a deduplication key, it identifies one step: instance, workflow, node, execution, run and
- * item. It stays the same under "Retry On Fail", and differs for each round of a loop.
- * The option "Deduplication Key" of an operation replaces execution, run and item: with the same one,
- * this node acts once, even in several executions.
+ * Without a deduplication key, the Idempotency-Key identifies one step: instance, workflow, node,
+ * execution, run and item. It stays the same under "Retry On Fail", and differs for each round of a
+ * loop. The option "Deduplication Key" of an operation replaces execution, run and item: with the
+ * same deduplication key, this node acts once, even in several executions.
  * @param text what is sent; tells the calls of a tool apart
  */
 export function idempotencyKey(
@@ -27,6 +27,6 @@ export function idempotencyKey(
 		.digest('hex');
 }
 
-/** n8n counts each retry of an agent's tool as a new run. So for tools, the text tells calls apart. */
+/** n8n counts each retry of an agent's tool as a new run, so the text tells its calls apart. */
 const run = (context: IExecuteFunctions, itemIndex: number, text: string): string | number =>
 	context.isToolExecution?.() ? text : context.getWorkflowDataProxy(itemIndex).$runIndex;

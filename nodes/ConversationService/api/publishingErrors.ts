@@ -50,13 +50,13 @@ async function explained(context: IHookFunctions, error: unknown): Promise<unkno
 }
 
 function withFix(error: NodeApiError | NodeOperationError): string {
-	// Nothing answered: n8n's own message says less than the description.
+	// If nothing answered, n8n's own message says less than the description.
 	const isAnswered = error instanceof NodeOperationError || /^\d+$/.test(error.httpCode ?? '');
 	const fix = publishingFix(error) ?? error.description ?? CORRECT_IT;
 	return isAnswered ? `${asSentence(withLabel(error))} ${fix}` : fix;
 }
 
-/** Publishing has no items, which the general fix speaks of. */
+/** The general fix of `invalid_request` is about an item, and publishing has none. */
 const publishingFix = (error: Error): string | undefined => {
 	const fix = errorFix(error);
 	return fix === FIXES.invalid_request ? CORRECT_IT : fix;

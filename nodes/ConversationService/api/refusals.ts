@@ -7,10 +7,10 @@ const refusalsOf = (context: IExecuteFunctions): Refusals =>
 	(context.getContext('node').refusals as Refusals | undefined) ?? {};
 
 /**
- * The Idempotency-Key of a step. The service repeats a refusal for the same key, but some refusals are
- * temporary: a turn goes on once its wait has ended. So each of them gives the next try a new key.
- * They are counted for each step: the refusal of one must not change the key of another, which would
- * then be sent twice.
+ * The Idempotency-Key of a step. The service repeats a refusal for the same key, but some refusals
+ * are temporary: a turn goes on once its wait has ended. So after each temporary refusal, the next
+ * try of the step has a new key. The refusals of each step are counted on their own: if the refusal
+ * of one step changed the key of another step, that other step would be sent twice.
  */
 export function keyAfterRefusals(context: IExecuteFunctions, step: string): string {
 	const count = refusalsOf(context)[step] ?? 0;

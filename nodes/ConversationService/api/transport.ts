@@ -33,7 +33,7 @@ export interface ServiceRequest {
  * Calls the service and returns the JSON of its answer. All calls but the credential's test go
  * through here.
  * @throws NodeApiError with the service's own message and a fix in its description
- * @throws NodeOperationError when the base URL would send the key in the clear
+ * @throws NodeOperationError when the base URL is not valid or would send the key in the clear
  */
 export async function requestService<T>(context: ServiceContext, request: ServiceRequest) {
 	const baseUrl = await getBaseUrl(context, request.itemIndex);
@@ -75,7 +75,7 @@ export async function requestList<T>(context: ServiceContext, request: ListReque
 	return items;
 }
 
-/** Like `requestList`, but yields each item as its page arrives. Asks for a page only when it is needed. */
+/** Like `requestList`, but yields each item as its page arrives, and asks for pages when needed. */
 export async function* readList<T>(
 	context: ServiceContext,
 	{ limit = Infinity, ...request }: ListRequest,
@@ -152,7 +152,7 @@ function retryAfterSeconds({ headers }: ServiceResponse): number {
 	return Math.max(1, Math.ceil(Number.isFinite(seconds) ? seconds : 1));
 }
 
-/** Waits. @returns false, and early, when the execution is cancelled: then nothing more is sent */
+/** Waits. @returns false as soon as the execution is cancelled; then nothing more is to be sent */
 async function pause(context: ServiceContext, seconds: number): Promise<boolean> {
 	const signal =
 		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;

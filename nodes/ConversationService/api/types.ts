@@ -15,7 +15,7 @@ export type ServiceContext =
 	| ILoadOptionsFunctions
 	| IWebhookFunctions;
 
-/** A list as the service answers it. */
+/** One page of a list, as the service returns it. */
 export interface Page<T> {
 	data: T[];
 	next_cursor: string | null;
@@ -27,15 +27,15 @@ export interface SubscriptionRecord extends IDataObject {
 	events: string[];
 	target_url: string;
 	source: string;
-	/** Null for one that no workflow has published. */
+	/** Null when no workflow has published the subscription. */
 	owner: { instance_id: string; workflow_name: string } | null;
 	revision: number;
 	status: 'active' | 'failing';
 }
 
 /**
- * The answer that creates a subscription or rotates its secret. No other answer has the signing
- * secret.
+ * The answer when a subscription is created or its secret is rotated. No other answer has the
+ * signing secret.
  */
 export interface CreatedSubscription extends SubscriptionRecord {
 	secret: string;
@@ -82,7 +82,7 @@ export interface ToolRecord extends IDataObject {
 	status: 'draft' | 'live' | 'paused';
 }
 
-/** The answer that creates a tool. */
+/** The answer when a tool is created. */
 export interface ToolWithSecret extends ToolRecord {
 	secret: string;
 }

@@ -3,7 +3,8 @@ import { NodeOperationError } from 'n8n-workflow';
 
 /**
  * The currencies of ISO 4217 that do not have two decimals. Not from `Intl`, which follows everyday
- * use: there, the Colombian peso has none. A test compares the list with that of the service.
+ * use: there, the Colombian peso has no decimals. A test compares the list with that of the
+ * service.
  */
 const DECIMALS: Record<number, string> = {
 	0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -31,16 +32,16 @@ export function readAmount(
 	const decimals = unit === 'minor' ? 0 : decimalsOf(currency);
 	const text = String(value ?? '').trim();
 	const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? [];
-	const refuse = (message: string, description: string) =>
+	const refusal = (message: string, description: string) =>
 		new NodeOperationError(context.getNode(), message, { itemIndex, description });
 	if (!whole) {
-		throw refuse(
+		throw refusal(
 			text ? `The amount "${text}" is not a positive number` : 'The amount is empty',
 			`Enter digits with a point before the decimals and without separators, ${example(currency, unit)}.`,
 		);
 	}
 	if (fraction.replace(/0+$/, '').length > decimals) {
-		throw refuse(
+		throw refusal(
 			unit === 'minor'
 				? `The amount ${text} in minor units has decimals`
 				: `The amount ${text} has more decimals than ${currency.toUpperCase()} takes (${decimals})`,
@@ -49,7 +50,7 @@ export function readAmount(
 	}
 	const amount = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'));
 	if (amount > 0) return amount;
-	throw refuse('The amount is zero', `Enter an amount ${example(currency, unit)}.`);
+	throw refusal('The amount is zero', `Enter an amount ${example(currency, unit)}.`);
 }
 
 function example(currency: string, unit: string): string {

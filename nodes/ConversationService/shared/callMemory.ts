@@ -40,10 +40,10 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Remembers the calls that this process has received and that expect an answer (tool calls, turns of
- * the agent), so that a repeat does not run the workflow again. The repeat gets the answer to the
- * first call, with its status and content type, or waits for it. That includes failures, and first
- * callers who have hung up: the service repeats a call after a time-out and after a 5xx.
+ * Remembers the calls that this process has received and that expect an answer (tool calls, turns
+ * of the agent), so that a repeat does not run the workflow again. The repeat gets the answer to
+ * the first call, with its status and content type, or waits for it, even if the first call failed
+ * or its caller has hung up: the service repeats a call after a time-out and after a 5xx.
  *
  * Keeps the newest 10,000 answers, up to 32 MiB in all, each for an hour. Forgets a call without an
  * answer an hour after it arrived. When an answer is larger than 1 MiB, which the service does not
@@ -113,7 +113,7 @@ export class CallMemory {
 		this.forgetOld();
 	}
 
-	/** Forgets what is too old, and the oldest answers when there are too many. Maps keep that order. */
+	/** Forgets what is too old, and the oldest answers (the first in the Map) if there are too many. */
 	private forgetOld(): void {
 		const oldest = this.now() - this.limits.ageMs;
 		for (const [key, { since }] of this.running) {

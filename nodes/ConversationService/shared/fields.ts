@@ -66,7 +66,7 @@ export const filters = (options: INodeProperties[]): INodeProperties => ({
 	options,
 });
 
-/** What few users change. */
+/** Fields that few users change. */
 export const optionsField = (options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Options',
 	name: 'options',

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-/** The conversation ID in a test call of a tool and in a turn of "Try it". There is no such one. */
+/** The conversation ID in a tool's test call and in a turn of "Try it". No conversation has it. */
 export const TEST_CONVERSATION_ID = 'conv_test';
 
 /** The field that holds an ID, what the ID begins with, and where to find one. */
@@ -49,8 +49,8 @@ const KINDS = {
 };
 
 /**
- * Reads the ID in its field, safe for a path. When the field is empty, takes `fallback`.
- * @throws NodeOperationError when there is none, or it is the ID of something else
+ * Reads the ID in the field of its kind, safe for a path. If the field is empty, takes `fallback`.
+ * @throws NodeOperationError when there is no ID, or it is that of another kind
  */
 export function getId(
 	context: IExecuteFunctions,

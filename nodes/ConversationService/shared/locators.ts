@@ -27,8 +27,8 @@ const BY_CONVERSATION_URL: Pick<INodeProperties, 'modes'> = {
 };
 
 /**
- * The conversation that an operation works on. The default suits a node after either trigger, and
- * after an action that returns a conversation.
+ * The conversation that an operation works on. The default suits a node after any of the triggers,
+ * and after an action that returns a conversation.
  */
 export const conversationField: INodeProperties = {
 	displayName: 'Conversation',

@@ -56,7 +56,7 @@ export const HINT_IF_NOT_FOUND =
 
 /**
  * Reads what to find a contact by.
- * @throws NodeOperationError when the text is neither
+ * @throws NodeOperationError when the text is not a whole email address or phone number
  */
 export function readLookup(
 	context: IExecuteFunctions,

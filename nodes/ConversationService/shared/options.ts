@@ -86,7 +86,7 @@ export const TOOL_CALL_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Succeeded', value: 'succeeded' },
 ];
 
-/** Of a turn that a workflow answers for the agent. */
+/** The statuses of a turn that a workflow answers for the agent. */
 export const TURN_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Answered', value: 'answered' },
 	{ name: 'Failed', value: 'failed', description: 'A person was asked to take over' },

@@ -5,7 +5,8 @@ export type SignatureProblem = 'malformed' | 'too_old' | 'too_new' | 'mismatch';
 /**
  * Checks `X-Service-Signature: t=<unix>,v1=<hex>`. v1 is the HMAC-SHA256 over `<t>.<raw body>` in
  * lower-case hex, and its key is the secret. If there are several v1 values, one must match. The
- * service puts that of its newest secret first, so a later one matches a secret that it has replaced.
+ * service puts the value of its newest secret first. So if a later value matches, the service has
+ * replaced the secret.
  * @param body the bytes as they were received
  * @param secret its UTF-8 bytes are the key, `whsec_` included
  * @see docs/events-and-signatures.md, "Verifying signatures"

@@ -24,8 +24,8 @@ export const startingOutput = (context: IExecuteFunctions, type: RegExp): IDataO
 };
 
 /**
- * All nodes that lead to this one. To a human review, only the tool that it reviews is connected, so
- * those that lead to the AI Agent, where its item comes from, count too.
+ * All nodes that lead to this one. A human review is connected only to the tool that it reviews,
+ * but gets its item from the AI Agent. So the nodes that lead to the AI Agent count too.
  */
 function nodesBefore(context: IExecuteFunctions): NodeTypeAndVersion[] {
 	const source = context.getExecuteData().source?.main?.[0]?.previousNode;

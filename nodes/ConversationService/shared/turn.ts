@@ -13,7 +13,7 @@ export const turnField: INodeProperties = {
 		'The turn to work on. Left as it is, the turn that started this workflow, also when other nodes stand between the trigger and this node.',
 };
 
-/** The turn that rests with the execution, when the workflow is the agent of the conversation. */
+/** The turn that rests while the execution waits, when the workflow is the agent. */
 export const restingTurnField: INodeProperties = {
 	...turnField,
 	description:
@@ -21,15 +21,15 @@ export const restingTurnField: INodeProperties = {
 };
 
 /**
- * The ID of the turn, safe for a path: the one in the field, else of the turn that started the
- * execution.
+ * The ID of the turn, safe for a path: the one in the field, or else that of the turn that started
+ * the execution.
  * @throws NodeOperationError when there is none
  */
 export const getTurnId = (context: IExecuteFunctions, itemIndex: number): string =>
 	getId(context, 'agent turn', itemIndex, startingTurnId(context));
 
 /**
- * The ID of the turn that the first item names, else of the turn that started the execution.
+ * The ID of the turn that the first item names, or else of the turn that started the execution.
  * @returns null when there is none
  * @throws NodeOperationError when the field holds the ID of something else
  */

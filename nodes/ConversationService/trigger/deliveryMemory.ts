@@ -35,9 +35,9 @@ const isAskedAfter = (attempt: DeliveryAttempt, earlier: DeliveryAttempt): boole
  * A delivery counts as done once its response has ended with a 2xx. n8n starts the execution after the
  * trigger returns and may still answer 500. Then the repeat must start it.
  *
- * Keeps the newest `capacity` deliveries (10,000 by default, about 2 MB). An older one would be
- * accepted again. Those in flight are as many as the open connections. Everything is in memory: after
- * a restart, or in a second webhook process of n8n, nothing is remembered.
+ * Keeps the newest `capacity` deliveries (10,000 by default, about 2 MB). An older delivery would
+ * be accepted again. Those in flight are as many as the open connections. Everything is in memory:
+ * after a restart, or in a second webhook process of n8n, nothing is remembered.
  */
 export class DeliveryMemory {
 	private readonly inFlight = new Map<string, DeliveryAttempt>();
@@ -61,15 +61,15 @@ export class DeliveryMemory {
 	follow(key: string, response: EndingResponse, attempt: DeliveryAttempt): void {
 		if (response.destroyed) return;
 		this.inFlight.set(key, attempt);
-		const land = () => {
+		const leaveFlight = () => {
 			if (this.inFlight.get(key) === attempt) this.inFlight.delete(key);
 		};
 		response.once('finish', () => {
-			land();
+			leaveFlight();
 			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, attempt);
 		});
-		// When no finish came before, the caller hung up without a 2xx and will repeat the delivery.
-		response.once('close', land);
+		// Without a "finish" before, the caller hung up before a 2xx and will repeat the delivery.
+		response.once('close', leaveFlight);
 	}
 
 	private remember(key: string, attempt: DeliveryAttempt): void {

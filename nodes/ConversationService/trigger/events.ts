@@ -1,8 +1,8 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 /**
- * The events of the service. A list in the code, since n8n's node search has an entry for each option
- * of such a list, under its `action`, and only one for a list that is loaded.
+ * The events of the service. The list is in the code, since n8n's node search then has an entry for
+ * each event, under its `action`. For a list that is loaded, it has a single entry.
  */
 export const EVENTS: INodePropertyOptions[] = [
 	{

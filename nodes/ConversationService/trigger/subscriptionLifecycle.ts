@@ -16,13 +16,13 @@ export interface StoredSubscription {
 	wanted: string;
 }
 
-/** A subscription at one of its revisions; at any of them when there is none. */
+/** A subscription at one of its revisions; without a `revision`, at any of them. */
 type Revision = { id: string; revision?: number };
 
 /**
- * Whether this address has the subscription that the trigger needs. Removes all others of this
- * address, which a crash or a failed deletion has left. A later revision than the stored one is
- * another one too, since its secret is not known here.
+ * Whether this address has the subscription that the trigger needs. Removes all other subscriptions
+ * of this address, which a crash or a failed deletion has left. A revision other than the stored
+ * one counts as another subscription, since its secret is not known here.
  */
 export async function hasSubscription(context: IHookFunctions): Promise<boolean> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
@@ -134,8 +134,8 @@ const isTest = (context: IHookFunctions): boolean =>
 /**
  * The service keeps pending deliveries for a moment, so publishing a new version loses nothing.
  * Listening for a test event cancels them: the user wants the next event, not older ones. The
- * revision protects a subscription that has been created again since, and the instance one of
- * another n8n: a clone knows the ids of its original.
+ * revision protects a subscription that has been created again since. The instance protects the
+ * subscription of another n8n: a clone knows the ids of its original.
  */
 async function removeSubscription(
 	context: IHookFunctions,

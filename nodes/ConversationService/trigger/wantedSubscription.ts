@@ -42,13 +42,13 @@ function readFilter(context: IHookFunctions, events: string[]): IDataObject {
 	return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
-/** Whose messages are sent as events. Always the customer's: they are the messages received. */
+/** Whose messages are sent as events. The customer is always included, for message.received. */
 function readSenders(context: IHookFunctions): string[] {
 	const chosen = readList(context, 'sentBy');
 	return ['customer', ...(chosen.length > 0 ? chosen : SENT_BY_DEFAULT)];
 }
 
-/** Without the option, no answers to waiting workflows: one that asks the customer would start itself. */
+/** Without the option, no answers to waiting workflows: a workflow that asks would start itself. */
 const readReceivedAs = (context: IHookFunctions): string[] =>
 	context.getNodeParameter('options.includeAnswers', false) ? [] : ['message'];
 

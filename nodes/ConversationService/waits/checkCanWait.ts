@@ -69,7 +69,7 @@ function checkAnswer(context: IExecuteFunctions): void {
 	}
 }
 
-/** Publishing a tool makes a test call, which is not a matter for people. */
+/** Publishing a tool makes a test call, and nobody should be asked about a test. */
 function checkTestCall(context: IExecuteFunctions): void {
 	if (startingOutput(context, TOOL_TRIGGER).is_test !== true) return;
 	refuse(

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WaitRecord } from '../api/types';
 
 /**
- * The output of "Send and Wait for Reply". Only an answer has a text: without one, a later node finds
- * null.
+ * The output of "Send and Wait for Reply". `text` and `value` are null unless the customer has
+ * answered.
  */
 export function toReply(wait: WaitRecord): IDataObject {
 	const isAnswered = wait.status === 'answered';

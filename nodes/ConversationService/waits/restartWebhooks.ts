@@ -12,7 +12,7 @@ export const restartWebhooks: IWebhookDescription[] = [
 		name: 'default',
 		httpMethod: 'POST',
 		responseMode: 'onReceived',
-		// Empty: n8n then answers what `webhook()` returns.
+		// Empty: n8n then answers with what `webhook()` returns.
 		responseData: '',
 		path: '={{ $nodeId }}',
 		restartWebhook: true,

@@ -6,7 +6,7 @@ import { findWaitId } from './currentWait';
 import { toDecision } from './decisionOutput';
 import { toReply } from './replyOutput';
 
-/** Shorter than the service waits for the answer to its own call. */
+/** Less than the time that the service gives this node to answer its call. */
 const COLLECT_TIMEOUT_MS = 8000;
 
 /**

@@ -54,7 +54,7 @@ export function readExpiry(context: IExecuteFunctions): string {
 	return new Date(endMs).toISOString().replace('Z', '+00:00');
 }
 
-/** Tells the limit of `checkCanWait` while the workflow is built. n8n's own nodes have it too. */
+/** Says while the workflow is built what `checkCanWait` refuses later: more than one item. */
 export const oneItemNotice: INodeProperties = {
 	displayName:
 		'This node waits for one item: the whole execution rests until it goes on. For several items, put a "Loop Over Items" node with a batch size of 1 before it.',

@@ -7,7 +7,7 @@ import { readTimeoutSeconds } from '../shared/timeout';
 
 /** What n8n stores in the workflow's static data. */
 interface StoredAgent extends StoredPublication {
-	/** Whether the secret is that of a test event. */
+	/** Whether the secret is for the turns of "Try it", and not for those of customers. */
 	isTest?: boolean;
 }
 

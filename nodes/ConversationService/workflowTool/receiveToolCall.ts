@@ -13,7 +13,7 @@ interface Envelope extends IDataObject {
 	conversation_id: string;
 }
 
-/** Receives one tool call. The last node or the response node answers it. */
+/** Receives one tool call, which the last node, Tool Call → Respond or this trigger answers. */
 export const receiveToolCall = async (context: IWebhookFunctions): Promise<IWebhookResponseData> =>
 	await receiveCall(context, {
 		secret: readStoredTool(context).secret,

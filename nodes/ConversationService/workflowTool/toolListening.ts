@@ -55,7 +55,7 @@ export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	});
 }
 
-/** @throws NodeOperationError when the name belongs to a tool that is not such a draft */
+/** @throws NodeOperationError when the name belongs to a tool that is not the draft of a test */
 async function removeOldDraft(context: IHookFunctions, name: string): Promise<void> {
 	const tool = await findToolByName(context, name);
 	if (!tool) return;
@@ -70,7 +70,7 @@ async function removeOldDraft(context: IHookFunctions, name: string): Promise<vo
 	);
 }
 
-/** Finds the draft when the static data was lost. */
+/** Finds the draft without its ID, after the static data was lost. */
 async function findDraftHere(context: IHookFunctions): Promise<ToolRecord | null> {
 	const tool = await findToolByName(context, testName(readName(context)));
 	return tool && pathnameOf(tool.endpoint) === pathnameOf(getAddress(context)) ? tool : null;

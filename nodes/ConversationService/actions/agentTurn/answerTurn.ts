@@ -25,7 +25,7 @@ export async function answerTurn(
 		headers: { 'Idempotency-Key': keyAfterRefusals(context, stepKey) },
 		itemIndex,
 	}).catch((error: unknown) => {
-		// The turn may only rest: once its wait has ended, the next try needs a new key.
+		// Perhaps the turn rests for a wait. Once the wait has ended, the next try needs a new key.
 		if (errorCode(error) === 'turn_superseded') noteRefusal(context, stepKey);
 		throw error;
 	});

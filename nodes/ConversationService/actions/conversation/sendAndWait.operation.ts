@@ -20,7 +20,7 @@ const KINDS: INodePropertyOptions[] = [
 		value: 'choice',
 		description: 'Shown as buttons; a typed choice or its number counts as well',
 	},
-	{ name: 'Date', value: 'date', description: 'Put out as 2026-12-31' },
+	{ name: 'Date', value: 'date', description: 'Returned as 2026-12-31' },
 	{ name: 'Email Address', value: 'email' },
 	{ name: 'Number', value: 'number' },
 ];
@@ -142,10 +142,10 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 }
 
 /**
- * An item without a conversation, such as that of an AI Agent, means the conversation of the turn: the
- * service knows it.
+ * Reads the ID of the conversation. An item without one, such as that of an AI Agent, means the
+ * conversation of the turn, which the service knows.
  * @returns null for such an item
- * @throws NodeOperationError without a turn
+ * @throws NodeOperationError when there is neither a conversation nor a turn
  */
 function findConversationId(context: IExecuteFunctions): string | null {
 	const value: unknown = context.getNodeParameter('conversationId', 0, '', { extractValue: true });
