@@ -7,23 +7,23 @@ export const CHANNEL_TYPES = ['web_chat', 'whatsapp_cloud'] as const;
 /** The `channel` of a payload. */
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
-/** The one that the service hosts itself. */
+/** The channel that the service hosts itself. */
 export const WEB_CHAT: ChannelType = 'web_chat';
 
 /** A customer on one channel. */
 export interface Contact extends Document {
   readonly workspaceId: string;
   readonly channel: ChannelType;
-  /** The workspace's account that they wrote to, such as WhatsApp's phone number id. Null in web chat. */
+  /** The workspace's account that they wrote to: WhatsApp's phone number id. Null in web chat. */
   readonly channelAccount?: string | null;
   /** The channel's own id of the person, if it has one besides the phone number. */
   readonly channelUserId?: string | null;
-  /** When they last wrote, by the channel's clock. Null if never, or if the channel has no window. */
+  /** When they last wrote, by the channel's clock. Null if never, or if it has no window. */
   readonly lastWroteAt?: string | null;
   /** When their number or user id last changed, by the channel's clock. Absent if never. */
   readonly renumberedAt?: string;
   readonly name: string | null;
-  /** A member has set the name, and the channel's no longer replaces it. */
+  /** A member has set the name; a name from the channel no longer replaces it. */
   readonly isNamedByTeam?: boolean;
   /** Digits of the number in international form, without `+` or `00`. */
   readonly phone: string | null;
@@ -78,7 +78,7 @@ export interface ForgettingStep {
   readonly task: 'conversations' | 'rest' | 'deliveries' | 'events';
   /** The last document that was looked at; null at the beginning of the task. */
   readonly after: string | null;
-  /** The contact's conversations, also those that are removed by now: their events have to go. */
+  /** The contact's conversations, also those already removed: their events have to go too. */
   readonly conversationIds: readonly string[];
 }
 

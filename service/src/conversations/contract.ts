@@ -164,7 +164,7 @@ export const lookupContact = operation('POST /contacts/lookup', {
 export const listConversations = operation('GET /conversations', {
   summary: 'List conversations, newest first',
   description:
-    'With `updated_since`, the most recently changed come first. A page may have fewer items than `limit`, or none, although more follow: `next_cursor` tells.',
+    'With `updated_since`, the most recently changed come first. A page may have fewer items than `limit`, or none, although more follow: go by `next_cursor`.',
   extension: true,
   query: pageQuerySchema.extend({
     status: statusSchema.optional(),

@@ -6,8 +6,8 @@ import type { Position } from '../platform/http/searchPage.ts';
 import type { Actor } from '../platform/actor.ts';
 
 /**
- * A conversation and the pure rules about who controls it. Each rule takes the conversation as it is
- * and returns the changed one.
+ * A conversation and the pure rules about who controls it. Each rule takes the conversation as it
+ * is and returns the changed one.
  */
 
 export const CONVERSATION_STATUSES = [
@@ -84,23 +84,23 @@ export interface Conversation extends Document {
   readonly customerMessageCount: number;
   /**
    * Raised by takeover, handback, close and each message of the customer that the agent has to look
-   * at. Work that the agent began before is stale.
+   * at. Work that the agent began at a lower number is stale.
    */
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
   /** The open wait that takes the customer's next messages as its answer. */
   readonly replyWaitId?: string | null;
   readonly handover: Handover | null;
-  /** The team member in control; null when it is the agent, or a system that acts for the team. */
+  /** The team member in control; null when the agent or an API key is in control. */
   readonly takenBy?: string | null;
-  /** The member who looks after it; null or missing when nobody is asked to. */
+  /** The member who looks after the conversation; null or missing when nobody does. */
   readonly assigneeId?: string | null;
-  /** The same member, with the name they had when it was assigned to them. */
+  /** The same member, with the name they had when the conversation was assigned to them. */
   readonly assignee?: Assignee | null;
-  /** Since when the customer waits for somebody of the team; null when they do not. */
+  /** When the customer began to wait for the team; null when they are not waiting. */
   readonly waitingSince?: string | null;
   readonly outcome: Outcome | null;
-  /** The first answer to the customer. Missing in conversations of earlier versions. */
+  /** When the customer got the first answer. Missing in conversations of earlier versions. */
   readonly answeredAt?: string | null;
   /** Whether control ever left the agent. Missing in conversations of earlier versions. */
   readonly wasHandedOver?: boolean;
@@ -151,9 +151,10 @@ export function assertOpen(conversation: Conversation): void {
 }
 
 /**
- * A person takes control. From a person, only another team member takes it; otherwise nothing
- * changes. A member who takes over becomes the assignee, unless the conversation is assigned to
- * somebody who was not in control. A customer who waits does so until they are answered.
+ * A person takes control. If a person is in control already, only another team member can take it
+ * from them; an API key or the same member changes nothing. A member who takes over becomes the
+ * assignee, unless the assignee is somebody other than the person in control until now. A customer
+ * who is waiting for the team goes on waiting until they are answered.
  */
 export function takeOver(
   conversation: Conversation,
@@ -190,8 +191,8 @@ function assigneeAfter(
 }
 
 /**
- * The agent gives up control: from now on the conversation waits for a person. What the customer
- * writes while they wait does not start the wait anew.
+ * The agent gives up control: from now on the conversation waits for a person. If the customer is
+ * waiting already, `waitingSince` stays.
  */
 export const handOver = (
   conversation: Conversation,
@@ -206,11 +207,11 @@ export const handOver = (
   updatedAt: timestamp(now),
 });
 
-/** Whether its customer waits for the team. */
+/** Whether the customer is waiting for the team. */
 export const isCustomerWaiting = ({ waitingSince = null }: Conversation): boolean =>
   waitingSince !== null;
 
-/** The customer wrote, and nothing will answer by itself: somebody of the team has to. */
+/** The customer wrote, and only the team can answer. */
 export const waitForTeam = (conversation: Conversation, now: Date): Conversation =>
   isCustomerWaiting(conversation)
     ? conversation
@@ -218,24 +219,24 @@ export const waitForTeam = (conversation: Conversation, now: Date): Conversation
 
 /** The customer got an answer. */
 export const answered = (conversation: Conversation, now: Date): Conversation => ({
-  ...customersTurn(conversation),
+  ...endWaitForTeam(conversation),
   // Undefined in conversations of earlier versions, which did not record the first answer.
   answeredAt: conversation.answeredAt === null ? timestamp(now) : conversation.answeredAt,
 });
 
 /** A workflow asked the customer. */
 export const awaitReply = (conversation: Conversation, replyWaitId: string): Conversation => ({
-  ...customersTurn(conversation),
+  ...endWaitForTeam(conversation),
   replyWaitId,
 });
 
-/** After a handover the customer waits for a person, whatever they are told until then. */
-const customersTurn = (conversation: Conversation): Conversation =>
+/** After a handover by the agent, no message ends the wait until a person has taken over. */
+const endWaitForTeam = (conversation: Conversation): Conversation =>
   conversation.status === 'awaiting_human' ? conversation : { ...conversation, waitingSince: null };
 
 /**
- * Control returns to the agent. Returns the same object when the agent is in control already. Whether
- * the customer still waits for the team depends on whether the agent is on.
+ * Control returns to the agent. Returns the same object when the agent is in control already. Does
+ * not change `waitingSince`: that depends on whether the agent is on, and is up to `onHandedBack`.
  */
 export function handBack(conversation: Conversation, now: Date): Conversation {
   assertOpen(conversation);
@@ -298,8 +299,8 @@ export function countMessage(
 
 /**
  * Sets the funnel stage.
- * @returns `qualifiedNow` true the first time in its life that the conversation is at `qualified`
- * or beyond
+ * @returns `qualifiedNow`: whether the conversation has reached `qualified` or a later stage for
+ * the first time
  */
 export function moveStage(
   conversation: Conversation,

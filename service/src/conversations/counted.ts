@@ -4,14 +4,17 @@ import type { Tx } from '../store/collections.ts';
 import type { Conversation, HandoverReason, Outcome } from './conversation.ts';
 import type { DecidedBy, Message, SenderType } from './message.ts';
 
-/** What decided the agent's message, or the sender. `agent`: a sentence of the service itself. */
+/**
+ * What decided a message of the agent; for other messages, the type of the sender. `agent`: one of
+ * the service's own sentences.
+ */
 export type AnsweredBy = DecidedBy | Exclude<SenderType, 'customer'>;
 
 declare module '../platform/counting/count.ts' {
   interface Counted {
     opened: readonly [channel: string];
     closed: readonly [channel: string, verdict: string];
-    /** From the customer's first message to its first answer. */
+    /** From the customer's first message to the first answer. */
     first_answer: readonly [channel: string, durationBucket: number];
     /** From the customer's first message to the close. */
     resolution: readonly [channel: string, durationBucket: number];
@@ -32,7 +35,7 @@ export const countOpened = (
   now: Date,
 ): Promise<void> => count(tx, workspaceId, now, ['opened', [channel]]);
 
-/** Counts an answer to the customer. What an automation sends beside the agent answers nothing. */
+/** Counts an answer to the customer. What an automation sends beside the agent is no answer. */
 export async function countAnswer(
   tx: Tx,
   before: Conversation,
@@ -46,7 +49,7 @@ export async function countAnswer(
     await count(tx, workspaceId, now, ['first_answer', [channel, bucketSince(createdAt, now)]]);
 }
 
-/** Counts that control leaves the agent. @param before as it was until then */
+/** Counts a handover. @param before the conversation while the agent was still in control */
 export async function countHandover(
   tx: Tx,
   before: Pick<Conversation, 'workspaceId' | 'channel' | 'createdAt' | 'wasHandedOver'>,

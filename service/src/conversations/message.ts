@@ -18,8 +18,8 @@ export const DELIVERY_STATES = ['pending', 'sent', 'delivered', 'read', 'failed'
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /**
- * One message of a conversation. Once stored, only `delivery` changes, and `waitId` when no workflow
- * gets the answer.
+ * One message of a conversation. Once stored, only two fields change: `delivery`, and `waitId`,
+ * which is removed when no workflow gets the answer.
  */
 export interface Message extends Document {
   readonly workspaceId: string;
@@ -42,9 +42,9 @@ export interface Message extends Document {
   readonly isBesideAgent?: boolean;
   /** What decided a message of the agent. */
   readonly decidedBy?: DecidedBy;
-  /** Answers that the customer can choose from. Typed ones count as well. */
+  /** Answers that the customer can choose from, or type. */
   readonly choices?: readonly string[];
-  /** The wait that asks with this message, or that a message of the customer answers. */
+  /** The wait whose question this message asks, or which this message of the customer answers. */
   readonly waitId?: string;
   readonly createdAt: string;
 }
@@ -60,18 +60,18 @@ export const isDialogue = ({ isBesideAgent, direction, waitId }: Message): boole
   isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
 
 /**
- * Whether a person can have the message sent again: it failed for good, and asks no question. A
- * workflow that asked one has gone on by then and would not get the answer.
+ * Whether a person can have the message sent again: it failed for good, and does not ask a wait's
+ * question. The workflow that asked has gone on by then and would not get the answer.
  */
 export const isResendable = ({ delivery, waitId }: Message): boolean =>
   delivery?.state === 'failed' && waitId === undefined;
 
-/** The newest message of the dialogue; null when there is none. @param newest newest first */
-export const lastDialogueMessage = (newest: readonly Message[]): Message | null =>
-  newest.find(isDialogue) ?? null;
+/** The newest message of the dialogue; null when there is none. @param messages newest first */
+export const lastDialogueMessage = (messages: readonly Message[]): Message | null =>
+  messages.find(isDialogue) ?? null;
 
 /** The longest message of a customer or the agent, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 4096;
 
-/** The longest message of the team or an automation. A channel that accepts less gets it in parts. */
+/** The longest message of the team or an automation. A channel that takes less gets it in parts. */
 export const MAX_REPLY_CHARACTERS = 16_384;

@@ -16,7 +16,7 @@ export interface Messaging {
    * @throws outside_messaging_window, channel_removed (409)
    */
   assertReachable(tx: Tx, contact: Contact, now: Date): Promise<void>;
-  /** Whether an adapter sends the messages. Otherwise a stored message is in the channel at once. */
+  /** Whether an adapter sends the messages. Otherwise a stored message has been sent. */
   isSentByAdapter(contact: Contact): boolean;
   /**
    * Queues a message for its channel. If the channel would refuse it now, nothing is queued and the
@@ -25,8 +25,8 @@ export interface Messaging {
    */
   queue(tx: Tx, sent: ConversationView & { message: Message }, now: Date): Promise<Message>;
   /**
-   * Queues the unsent parts of a failed message again, behind what waits already. A message that has
-   * not failed stays as it is.
+   * Queues the unsent parts of a failed message again, behind what is queued already. A message
+   * that has not failed stays as it is.
    * @returns whether it is queued
    */
   resend(tx: Tx, view: ConversationView, messageId: string, now: Date): Promise<boolean>;

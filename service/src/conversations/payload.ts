@@ -69,7 +69,7 @@ export const handoverPayload = (handover: Handover, contact: Contact) => ({
   at: handover.at,
 });
 
-/** What an event says beside the conversation. */
+/** What an event contains besides the conversation. */
 export type EventDetail =
   | { readonly name: 'conversation.opened' }
   | { readonly name: 'conversation.qualified'; readonly previousStage: FunnelStage }
@@ -106,7 +106,7 @@ function detailPayload(detail: EventDetail, conversation: Conversation, contact:
   }
 }
 
-/** A whole event payload, ready to be made into the body's bytes. */
+/** A whole event payload, ready to be serialized. */
 export const eventPayload = (
   id: string,
   detail: EventDetail,
@@ -129,15 +129,15 @@ const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts =>
 });
 
 /**
- * What filters see of a message. A workflow that hears of messages must not start itself by asking:
- * its question counts as an automation's, also where it stands in the agent's name, and the reply as
- * an answer.
+ * What filters see of a message. A workflow that messages start must not start itself by asking the
+ * customer: the question counts as sent by the API, even if it bears the agent's name, and the
+ * customer's reply counts as an answer.
  */
 const messageFacts = ({ direction, sender, waitId }: Message): EventFacts => {
-  const isOfWait = waitId !== undefined;
+  const belongsToWait = waitId !== undefined;
   return direction === 'inbound'
-    ? { sender: sender.type, receivedAs: isOfWait ? 'answer' : 'message' }
-    : { sender: isOfWait ? 'api' : sender.type };
+    ? { sender: sender.type, receivedAs: belongsToWait ? 'answer' : 'message' }
+    : { sender: belongsToWait ? 'api' : sender.type };
 };
 
 /** Emits an event about a conversation, in the caller's transaction. */

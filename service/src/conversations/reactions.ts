@@ -9,12 +9,13 @@ declare module '../platform/deps.ts' {
 
 /**
  * What other subjects do when something happens to a conversation, in the same transaction.
- * Subjects above this one add theirs, by declaration merging; app/reactions.ts has them all.
+ * Subjects above conversations/ add their own methods by declaration merging; app/reactions.ts
+ * implements all of them.
  */
 export interface Reactions {
   /**
    * A customer wrote. If the conversation has a `replyWaitId`, the message answers that wait.
-   * @returns the conversation, unsaved: it waits for the team if nothing will answer by itself
+   * @returns the conversation, unsaved: it waits for the team if only the team can answer
    */
   onInbound(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
   /**
@@ -27,11 +28,11 @@ export interface Reactions {
    * @returns the conversation, unsaved, with what the reaction changed in it
    */
   onLeftToPerson(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
-  /** The message in which a wait asks the customer failed for good on its channel. */
+  /** The message that asks a wait's question failed for good on its channel. */
   onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
   /**
-   * The agent has a conversation again.
-   * @returns the conversation, unsaved: it no longer waits for the team if the agent is on
+   * A person handed the conversation back to the agent.
+   * @returns the conversation, unsaved: if the agent is on, it no longer waits for the team
    */
   onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;
 }

@@ -7,7 +7,7 @@ import { newId } from '../platform/ids.ts';
 /** The longest note for the team, in characters. */
 export const MAX_NOTE_CHARACTERS = 4000;
 
-/** Something that happened to a conversation and is not a message. Screens show it in the thread. */
+/** Something other than a message that happened in a conversation. The thread shows it. */
 export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
@@ -17,7 +17,7 @@ export type NotedChange =
   /** Something that the customer did on the channel, in words: a new number, a reaction. */
   | { readonly type: 'channel_note'; readonly text: string }
   | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage }
-  /** Null: nobody. */
+  /** Null means nobody. */
   | { readonly type: 'assigned'; readonly from: Assignee | null; readonly to: Assignee | null };
 
 /** One line of a conversation's history. Never changed once stored. */

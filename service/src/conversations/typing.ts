@@ -6,13 +6,13 @@ import type { Contact } from './contact.ts';
 import type { Conversation } from './conversation.ts';
 
 /**
- * A turn of the agent takes longer than a moment, so the customer sees that somebody is typing. This
- * document has the contact's id, and is removed when the turn ends or rests.
+ * A turn of the agent is running, and the customer sees that somebody is typing. The document has
+ * the contact's id, and is removed when the turn ends or is suspended.
  */
 export interface Typing extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
-  /** When the turn ends at the latest. It counts for nothing after that. */
+  /** When the turn ends at the latest. After that time, the document is ignored. */
   readonly until: string;
 }
 
@@ -33,11 +33,11 @@ export async function beginTyping(
   await messaging.queueTyping(tx, contact, now);
 }
 
-/** The customer no longer sees that somebody is typing: the turn has ended, or rests. */
+/** The customer no longer sees that somebody is typing: the turn has ended or is suspended. */
 export const endTyping = async (tx: Tx, contactId: string): Promise<void> =>
   void (await tx.typings.delete(contactId));
 
-/** A turn that is running; null when there is none, or when a person took over. */
+/** The contact's running turn; null when there is none, or when a person took over. */
 export async function findTyping(tx: Tx, contactId: string, now: Date): Promise<Typing | null> {
   const typing = await tx.typings.peek(contactId);
   if (!typing || Date.parse(typing.until) <= now.getTime()) return null;

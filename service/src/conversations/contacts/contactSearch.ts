@@ -8,9 +8,9 @@ import { contactName } from '../payload.ts';
 import { foldForSearch } from '../search/folding.ts';
 
 /**
- * What a caller of the API searches for: a whole phone number, a whole e-mail, or a part of the
- * name or, with a `•` in it, of a masked detail. A part of a hidden number finds nothing, or
- * searches could reveal it digit by digit.
+ * What a caller of the API searches for: a whole phone number, a whole e-mail, or a text. A text is
+ * a part of the name or, if it has a `•`, of a masked detail. A part of a hidden number finds
+ * nothing: otherwise searches could reveal the number digit by digit.
  */
 export type ContactSearch =
   | { readonly phone: string }
@@ -24,9 +24,9 @@ export function readContactSearch(q: string): ContactSearch {
 }
 
 /**
- * Whether a text is in a contact's name or, with a `•` in it, in a masked detail, as the API shows
- * them. Masking a number takes a tenth of a millisecond, and a search looks at thousands: a number
- * that cannot match is not masked.
+ * Makes a test for contacts: is the text in the name or, if it has a `•`, in a masked detail, as the
+ * API shows them? Masking a number takes a tenth of a millisecond, and a search looks at thousands
+ * of contacts, so a number that cannot match is not masked.
  */
 export function shownMatcher(text: string): (contact: Contact) => boolean {
   const wanted = foldForSearch(text.trim());
@@ -49,11 +49,11 @@ export function shownMatcher(text: string): (contact: Contact) => boolean {
   };
 }
 
-/** Matches the numbers whose masked form may contain a text; masking them tells for certain. */
+/** Matches every number whose masked form contains the text, and maybe some others. */
 const hiddenPattern = (wanted: string): RegExp =>
   /^[+\d•]+$/.test(wanted)
     ? new RegExp(wanted.replaceAll('+', '\\+').replaceAll('•', '\\d'))
-    : /[]/;
+    : /[]/; // matches nothing
 
 /** Makes a filter of conversations, which keeps those whose contact matches. */
 export const ofContacts =

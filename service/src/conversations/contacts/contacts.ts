@@ -19,8 +19,7 @@ export interface ContactView {
 
 /**
  * Lists the workspace's contacts, newest first.
- * @param q a whole phone number or e-mail, or a part of a name or, with a `•`, of a masked detail.
- * Empty for all
+ * @param q as `readContactSearch` takes it; empty for all
  */
 export const listContacts = (
   { store }: Deps,

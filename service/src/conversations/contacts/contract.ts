@@ -37,7 +37,7 @@ const operation = operationsOf({ tag: 'Conversations', auth: 'key', extension: t
 export const listContacts = operation('GET /contacts', {
   summary: 'List contacts, newest first',
   description:
-    'Phone and e-mail are masked. A page may have fewer items than `limit`, or none, although more follow: `next_cursor` tells.',
+    'Phone and e-mail are masked. A page may have fewer items than `limit`, or none, although more follow: go by `next_cursor`.',
   query: pageQuerySchema.extend({ q: contactSearchSchema.optional() }),
   answer: listOf(contactSchema),
 });

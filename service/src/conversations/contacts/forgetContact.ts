@@ -20,8 +20,8 @@ const ALL = 100_000;
 
 /**
  * Forgets a contact. From now on nothing of them can be read, sent or received: their details are
- * gone, their conversation has ended. A job removes the rest in small transactions. Repeating it
- * changes nothing. Emits no event.
+ * gone, their conversation has ended. A job removes the rest in small transactions. Forgetting a
+ * contact again changes nothing. Emits no event.
  * @returns the contact with the record of its removal
  * @throws not_found (404)
  * @see docs/decisions/0050-what-forgetting-a-contact-removes.md
@@ -38,12 +38,12 @@ export const forgetContact = (
     if (isForgotten(contact)) return contact;
     const now = clock.now();
     const conversations = await tx.conversations.find({ where: { contactId }, limit: ALL });
-    for (const { id } of conversations) await end(tx, id, now);
+    for (const { id } of conversations) await endConversation(tx, id, now);
     const forgetting: Forgetting = {
       at: timestamp(now),
       by,
       removed: {},
-      next: { task: 'conversations', after: null, conversationIds: idsOf(conversations) },
+      next: { task: 'conversations', after: null, conversationIds: idsWithPrevious(conversations) },
       finishedAt: null,
     };
     const forgotten = forget(contact, forgetting);
@@ -59,13 +59,14 @@ export const forgetContact = (
     return forgotten;
   });
 
-/** The id of the job. A contact's id is taken: it names the job that sends their messages. */
+/** The id of the job. The contact's own id is that of the job which sends their messages. */
 export const forgettingJobId = (contactId: string): string => `forget_${contactId}`;
 
 /**
- * Each conversation with the one before it, which retention may have removed without its events.
+ * The ids of the conversations and of the one before each: retention may have removed that one
+ * without its events.
  */
-const idsOf = (conversations: readonly Conversation[]): readonly string[] => [
+const idsWithPrevious = (conversations: readonly Conversation[]): readonly string[] => [
   ...new Set(
     conversations.flatMap(({ id, previousConversationId }) =>
       previousConversationId === null ? [id] : [previousConversationId, id],
@@ -73,8 +74,8 @@ const idsOf = (conversations: readonly Conversation[]): readonly string[] => [
   ),
 ];
 
-/** Nobody answers in it any more, and what the agent has begun is stale. */
-async function end(tx: Tx, id: string, now: Date): Promise<void> {
+/** Closes an open conversation without an outcome. Work that the agent has begun becomes stale. */
+async function endConversation(tx: Tx, id: string, now: Date): Promise<void> {
   const conversation = await tx.conversations.get(id);
   if (!conversation || conversation.status === 'closed') return;
   await tx.conversations.put({

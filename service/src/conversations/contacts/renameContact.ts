@@ -4,8 +4,9 @@ import type { Contact } from '../contact.ts';
 import { loadConversation } from '../operations/conversations.ts';
 
 /**
- * Sets the name of a conversation's contact. What the channel says from then on no longer changes it.
- * @param name 1 to MAX_CONTACT_NAME_CHARACTERS characters; null removes it, and the channel may give one again
+ * Sets the name of a conversation's contact. A name from the channel no longer replaces it.
+ * @param name 1 to MAX_CONTACT_NAME_CHARACTERS characters; null removes the name, and the channel
+ * may set one again
  * @throws not_found (404)
  */
 export const renameContact = (

@@ -5,7 +5,7 @@ import type { Contact } from '../contact.ts';
 import { findLastConversation } from '../operations/conversations.ts';
 import type { ContactReveal } from './contactReveal.ts';
 
-/** A reading of contact details, with the contact and their newest conversation. */
+/** A record of a reveal, with the contact and the id of their newest conversation. */
 export interface RevealView {
   readonly reveal: ContactReveal;
   readonly contact: Contact;

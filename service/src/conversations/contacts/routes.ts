@@ -8,7 +8,7 @@ import { getContact, listContacts, revealContact } from './contacts.ts';
 import * as contract from './contract.ts';
 import { contactJson, revealedContactJson } from './views.ts';
 
-/** Lists and gets contacts, masked. `?reveal=true` gets one in the clear, if the key may see it. */
+/** Lists and gets contacts, masked. `?reveal=true` shows the details, if the key may see them. */
 export function contactsRouter(deps: Deps, log: Logger): Router {
   const router = Router();
 

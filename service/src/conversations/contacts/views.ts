@@ -18,7 +18,7 @@ export function contactJson({ contact, lastConversationId }: ContactView) {
   };
 }
 
-/** With the details in the clear, for a key that may see them. */
+/** A contact with the details in the clear, for a key that may see them. */
 export const revealedContactJson = (view: ContactView) => ({
   ...contactJson(view),
   name: view.contact.name,

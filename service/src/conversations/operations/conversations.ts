@@ -17,7 +17,8 @@ export interface ConversationView {
 }
 
 /**
- * For changing it: the conversation is locked until the transaction ends, its contact is not.
+ * Loads a conversation that is going to be changed. It is locked until the transaction ends; its
+ * contact is not.
  * @throws not_found (404), also for another workspace's conversation
  * @see docs/decisions/0033-the-order-of-locks.md
  */
@@ -28,7 +29,7 @@ export const loadConversation = async (
 ): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.get(id));
 
 /**
- * As it stands, without a lock.
+ * Reads a conversation without a lock.
  * @throws not_found (404), also for another workspace's conversation
  */
 export const peekConversation = async (
@@ -51,7 +52,7 @@ async function viewOf(
   return { workspace, conversation, contact };
 }
 
-/** Each item with its contact. An item whose contact was removed at that moment is left out. */
+/** Each item with its contact. An item whose contact has just been removed is left out. */
 export async function withContacts<Item extends { readonly contactId: string }>(
   tx: Tx,
   items: readonly Item[],
@@ -64,13 +65,13 @@ export async function withContacts<Item extends { readonly contactId: string }>(
   return found;
 }
 
-/** As `withContacts`, without those who were forgotten: nobody may see what is left of them. */
+/** As `withContacts`, without forgotten contacts: nobody may see what is left of them. */
 export const withShownContacts = async <Item extends { readonly contactId: string }>(
   tx: Tx,
   items: readonly Item[],
 ) => (await withContacts(tx, items)).filter(([, contact]) => !isForgotten(contact));
 
-/** The contact of a conversation; null without one. */
+/** The contact of a conversation; null when there is no conversation. */
 export async function findContactOf(
   tx: Tx,
   conversationId: string | null,
@@ -96,7 +97,7 @@ export const readConversation = (
     return { ...view, messages: newest.toReversed() };
   });
 
-/** Of the contacts with the same phone or e-mail, the newest are considered. */
+/** How many contacts with the same phone or e-mail are considered: the newest. */
 export const MAX_CONTACTS = 200;
 
 /**
@@ -161,7 +162,7 @@ export async function findConversationsOf(
   return lists.flat();
 }
 
-/** The newest messages of a conversation, the last one first. @param limit from 1 */
+/** The newest messages of a conversation, the last one first. @param limit at least 1 */
 export const findNewestMessages = (
   tx: Tx,
   conversationId: string,

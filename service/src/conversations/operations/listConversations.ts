@@ -58,7 +58,7 @@ export const listConversations = (
     return { items, nextCursor: found.next && cursorOf(found.next, order) };
   });
 
-/** The order of the time that the filter names, so that an index finds where the list begins. */
+/** Orders by the time that the filter limits, so that an index finds where the list begins. */
 function orderOf({ updatedSince, createdSince, createdBefore }: ConversationFilter): Order {
   if (updatedSince !== undefined) return 'updatedAt';
   return createdSince !== undefined || createdBefore !== undefined ? 'createdAt' : 'id';
@@ -76,12 +76,12 @@ async function searchOf(
     value: conversation[order],
     id: conversation.id,
   });
-  const isOfContact =
+  const keepOfContact =
     contact !== null && 'text' in contact ? ofContacts(tx, shownMatcher(contact.text)) : null;
   const known = await conversationsOf(tx, workspace, filter, contact);
   const needsCheck =
     known !== null ||
-    isOfContact !== null ||
+    keepOfContact !== null ||
     filter.createdBefore !== undefined ||
     (filter.createdSince !== undefined && order !== 'createdAt');
   return {
@@ -94,7 +94,7 @@ async function searchOf(
     ...(needsCheck && {
       matching: async (conversations: readonly Conversation[]) => {
         const wanted = conversations.filter((each) => agrees(each, filter));
-        return isOfContact === null ? wanted : isOfContact(wanted);
+        return keepOfContact === null ? wanted : keepOfContact(wanted);
       },
     }),
   };
@@ -145,7 +145,7 @@ const isBefore = (
   (order === 'updatedAt' && updatedAt < updatedSince!) ||
   (order === 'createdAt' && createdSince !== undefined && createdAt < createdSince);
 
-/** Whether a conversation has what the index did not look for. */
+/** Whether a conversation meets the conditions that the index does not check. */
 const agrees = (
   conversation: Conversation,
   { fields, createdSince = '', createdBefore }: ConversationFilter,

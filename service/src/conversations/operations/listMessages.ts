@@ -34,8 +34,8 @@ export const listMessages = (
   });
 
 /**
- * How many messages were written before a time. Messages are numbered in the order of their times (but
- * for a clock that was set back), so this halves the range instead of reading it, and needs no index.
+ * How many messages were written before a time. Messages are numbered in the order of their times
+ * (unless a clock was set back), so a binary search finds the number without an index.
  */
 async function countBefore(
   tx: Tx,

@@ -15,7 +15,7 @@ import { storeMessage } from './sendMessage.ts';
  * A customer wrote. The message joins the contact's open conversation; when there is none (or the
  * last one is closed) a new one opens first, and `conversation.opened` is emitted before
  * `message.received`. The same `channelMessageId` of the same contact is the same message: nothing
- * is stored or emitted twice. The agent looks at it once the customer has been quiet for a moment.
+ * is stored or emitted twice. The agent reads it once the customer has been quiet for a moment.
  * @param text 1 to MAX_MESSAGE_CHARACTERS characters
  * @throws unauthorized (401) when the visitor has been removed
  */
@@ -57,8 +57,9 @@ export async function findReceived(
 }
 
 /**
- * Stores a customer's new message with its events, in the caller's transaction, which has locked
- * the contact; `onInbound` is the caller's too. While a wait asks for a reply, the message answers it.
+ * Stores a customer's new message with its events, in the caller's transaction. The caller has
+ * locked the contact, and runs `onInbound` afterwards. While a wait asks for a reply, the message
+ * answers it.
  * @param about.last the contact's last conversation, found since the contact was locked
  */
 export async function storeReceived(
@@ -100,8 +101,8 @@ async function currentConversation(
   found: Conversation | null,
   now: Date,
 ) {
-  // No newer one can begin while the contact is locked. Whether it is open is known once it is
-  // locked too.
+  // While the contact is locked, no newer conversation can begin. The one that was found may have
+  // been closed since, so it is locked and read again.
   const last = found && (await tx.conversations.get(found.id));
   if (last && last.status !== 'closed') return { conversation: last, isNew: false };
   const start = {

@@ -86,7 +86,7 @@ export async function storeMessage(
 }
 
 /**
- * Stores a message to the customer, owes it to the conversation's channel and emits `message.sent`,
+ * Stores a message to the customer, queues it for the contact's channel and emits `message.sent`,
  * all in the caller's transaction.
  */
 export async function storeReply(

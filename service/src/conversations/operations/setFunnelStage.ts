@@ -6,8 +6,8 @@ import type { Workspace } from '../../team/index.ts';
 import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**
- * Sets the funnel stage, forward or back. The conversation may be closed: a customer can pay after it.
- * The first time in its life that it is at `qualified` or beyond, `conversation.qualified` is emitted.
+ * Sets the funnel stage, forward or back. The conversation may be closed: a customer can pay later.
+ * When it first reaches `qualified` or a later stage, `conversation.qualified` is emitted.
  * @throws not_found (404)
  */
 export const setFunnelStage = (
@@ -25,7 +25,7 @@ export const setFunnelStage = (
   });
 
 /**
- * Makes a move on the funnel that nobody asked for: forward only, and never out of `lost`.
+ * Moves the funnel stage without a person's request: only forward, and never out of `lost`.
  * @returns the conversation, moved or as it was
  */
 export async function advanceFunnelStage(

@@ -6,10 +6,10 @@ import { findNewestMessages } from './conversations.ts';
 const MESSAGES_READ = 20;
 
 /**
- * For a conversation that the agent will not answer, because it was turned off or a person takes
- * over. If nobody has answered the customer's last message, they wait for the team, since the time
- * of that message. An automation's message beside the agent is no answer, unless it asks the
- * customer something for a workflow.
+ * To be called when the agent will not answer, because it was turned off or a person takes over. If
+ * nobody has answered the customer's last message, the customer waits for the team from the time of
+ * that message on. An automation's message beside the agent is no answer, unless it asks a wait's
+ * question.
  * @returns the conversation, not saved; the same one when the agent does not control it
  */
 export async function waitIfUnanswered(tx: Tx, conversation: Conversation): Promise<Conversation> {

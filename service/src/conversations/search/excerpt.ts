@@ -35,7 +35,7 @@ export function excerptOf(query: WordQuery, text: string): Excerpt {
   ];
 }
 
-/** Where the next word begins; `from` itself when that is not nearby. */
+/** Where the next word begins; `from` itself when none begins nearby. */
 function wordStart(text: string, from: number): number {
   const space = text.slice(from, from + CHARACTERS_BEFORE).search(/\s/);
   const at = space === -1 ? from : from + space + 1;

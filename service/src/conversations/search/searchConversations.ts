@@ -49,29 +49,30 @@ const NOTHING: Found = { items: [], next: null, stoppedEarly: false };
 
 /** Messages that are read at once. */
 const CHUNK = 250;
-/** With more contacts of a name, the conversations are looked through instead. */
+/** If more contacts match, the conversations are looked through instead. */
 const MAX_CONTACTS = 200;
 
 /**
  * Finds the conversations of contacts that match, and those in which a message matches: the newest
- * match first. A contact matches at the time of the conversation's last change.
+ * match first. The time of a contact's match is that of the conversation's last change.
  */
 export async function searchConversations(
   tx: Tx,
   search: ConversationSearch,
 ): Promise<Omit<Found, 'items'> & { readonly items: readonly FoundConversation[] }> {
   const { typed, limit } = search;
-  // The masked label that n8n and the API show.
-  if (typed.includes('•')) return scanContacts(tx, search, shownMatcher(typed));
+  // Somebody typed a masked label, as n8n and the API show it.
+  if (typed.includes('•')) return scanConversations(tx, search, shownMatcher(typed));
   const query = readWordQuery(typed);
   if (query.length === 0) return NOTHING;
   const named = await findNamed(tx, search, query);
   const said = await findSaid(tx, search, query);
-  const seenTo = newest(named.next, said.next);
+  // Down to here, both searches found everything.
+  const completeTo = newest(named.next, said.next);
   const items = [...named.items, ...said.items]
-    .filter(({ position }) => seenTo === null || !isBehind(position, seenTo))
+    .filter(({ position }) => completeTo === null || !isBehind(position, completeTo))
     .sort((a, b) => compare(b.position, a.position));
-  const next = items.length > limit ? items[limit - 1]!.position : seenTo;
+  const next = items.length > limit ? items[limit - 1]!.position : completeTo;
   const stoppedEarly = items.length < limit && (named.stoppedEarly || said.stoppedEarly);
   return { items: items.slice(0, limit), next, stoppedEarly };
 }
@@ -83,7 +84,7 @@ async function findNamed(tx: Tx, search: ConversationSearch, query: WordQuery): 
     allOf: query,
     limit: MAX_CONTACTS + 1,
   });
-  if (contacts.length > MAX_CONTACTS) return scanContacts(tx, search, matcherOf(query));
+  if (contacts.length > MAX_CONTACTS) return scanConversations(tx, search, matcherOf(query));
   const conversations = await findConversationsOf(
     tx,
     contacts.map(({ id }) => id),
@@ -104,7 +105,7 @@ const matcherOf = (query: WordQuery) => (contact: Contact) =>
   matchesQuery(query, wordsOfContact(contact));
 
 /** Looks through the conversations, the last changed first. */
-async function scanContacts(
+async function scanConversations(
   tx: Tx,
   search: ConversationSearch,
   matches: (contact: Contact) => boolean,
@@ -132,7 +133,7 @@ async function scanContacts(
   return { ...found, items: found.items.map(placedByChange) };
 }
 
-/** Finds the conversations in which something was said, unless their contact matches. */
+/** Finds the conversations in which a message matches, except those whose contact matches. */
 async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): Promise<Found> {
   const { workspaceId, after, limit } = search;
   const items: Placed[] = [];
@@ -145,13 +146,13 @@ async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): P
       limit: CHUNK,
       ...(next === null ? {} : { before: idAt(next) }),
     });
-    const newestOnes = messages.filter(({ conversationId }) => {
+    const newestOfEach = messages.filter(({ conversationId }) => {
       const isNew = !seen.has(conversationId);
       seen.add(conversationId);
       return isNew;
     });
     const found = await Promise.all(
-      newestOnes.map((message) => placedByMessage(tx, search, query, message)),
+      newestOfEach.map((message) => placedByMessage(tx, search, query, message)),
     );
     items.push(...found.filter((each) => each !== null));
     if (items.length > limit)
@@ -166,7 +167,7 @@ async function findSaid(tx: Tx, search: ConversationSearch, query: WordQuery): P
   return { items, next, stoppedEarly: true };
 }
 
-/** Null when the conversation is not wanted, its contact matches, or an earlier page has it. */
+/** Null when the conversation is not wanted or on an earlier page, or when its contact matches. */
 async function placedByMessage(
   tx: Tx,
   search: ConversationSearch,
@@ -214,13 +215,13 @@ const placedByChange = (conversation: Conversation): Placed => ({
 
 const TIME_AT = 'msg_'.length;
 
-/** The time in its id, by which messages are found. */
+/** By the time in the message's id, since a search finds messages in the order of their ids. */
 const positionOfMessage = ({ id }: Message): Position => ({
   value: timestamp(new Date(decodeTime(id.slice(TIME_AT)))),
   id,
 });
 
-/** Older messages have lower ids. For a conversation's position, the id is made from the time. */
+/** Messages before the position have lower ids. A conversation's position gives only the time. */
 const idAt = ({ value, id }: Position): string =>
   id.startsWith('msg_') ? id : `msg_${encodeTime(Math.min(Date.parse(value), TIME_MAX))}`;
 

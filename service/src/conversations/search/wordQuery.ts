@@ -8,7 +8,7 @@ import {
   wordsIn,
 } from './words.ts';
 
-/** A text matches when it has a word of each list. Empty when no word was typed. */
+/** A text matches when it has at least one word of each list. No lists: no word was typed. */
 export type WordQuery = readonly (readonly SearchedWord[])[];
 
 /** A complete number of 7 to 15 digits, as people write a phone number. */
@@ -29,7 +29,7 @@ export function readWordQuery(typed: string): WordQuery {
   const lists: SearchedWord[][] = [];
   const take = (number: string) => {
     const digits = digitsOf(number);
-    if (digits === '') return number; // zeros alone are words
+    if (digits === '') return number; // only zeros: an ordinary word
     lists.push(numberQuery(digits));
     return ' ';
   };
@@ -37,12 +37,12 @@ export function readWordQuery(typed: string): WordQuery {
   const compounds = [...compoundsIn(rest)].flatMap((parts) =>
     isUnspaced(parts) ? parts.map((part) => [part]) : [parts],
   );
-  // A blank after the last word, or a number in place of one, says that the word is complete.
+  // A blank at the end, which may stand for a number, says that the last word is complete.
   const isLastComplete = /\s$/.test(rest);
   for (const [at, parts] of compounds.entries()) {
     const isLast = at === compounds.length - 1 && !isLastComplete;
     const word = joinWords(parts);
-    // A compound finds those that go on after it, and a long word was cut.
+    // A compound also finds longer ones that begin with it. A word of full length may be cut.
     const isPrefix =
       (isLast && word.length >= MIN_PREFIX_CHARACTERS) ||
       parts.length > 1 ||
@@ -60,11 +60,11 @@ const numberQuery = (digits: string): SearchedWord[] => [
     : []),
 ];
 
-/** Whether a word is one of those that are searched for. */
+/** Whether a word of a text is one of those that are searched for. */
 const matches = (word: string, searched: readonly SearchedWord[]): boolean =>
   searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word));
 
-/** @param words those of a text */
+/** @param words of the text */
 export function matchesQuery(query: WordQuery, words: Iterable<string>): boolean {
   const all = [...words];
   return query.every((searched) => all.some((word) => matches(word, searched)));

@@ -1,9 +1,9 @@
 import { foldForSearch } from './folding.ts';
 
 /**
- * The words by which texts are found, in one spelling: without case and accents. Beside each word
- * `A-1042`, `maria@example.com` and `+54 9 11 5555-0134` are words as a whole, so that each is found
- * in any spelling, and from any of its parts on.
+ * The words by which texts are found, without case and accents. A compound such as `A-1042` or
+ * `maria@example.com`, and a number such as `+54 9 11 5555-0134`, is found by its parts and also as
+ * one word: with or without the signs, and from any of its parts on (`example.com`).
  * @see docs/decisions/0049-search-in-what-was-said.md
  */
 
@@ -23,7 +23,7 @@ const LETTER = '[\\p{L}\\p{M}\\p{N}]';
 const SIGN = /[-_.@'’/+&:]/;
 /** Words with single signs between them, as in an e-mail or an order number. */
 const COMPOUND = new RegExp(`${LETTER}+(?:${SIGN.source}${LETTER}+)*`, 'gu');
-/** The same, of a text that is ASCII throughout: much faster. */
+/** The same for a text that is ASCII throughout: much faster. */
 const ASCII_COMPOUND = new RegExp(`[A-Za-z0-9]+(?:${SIGN.source}[A-Za-z0-9]+)*`, 'g');
 const PART = new RegExp(`${LETTER}+`, 'gu');
 /** In scripts without spaces between words, each character counts as a word. */
@@ -41,7 +41,7 @@ export const wordsOf = (text: string): Iterable<string> => {
   return words;
 };
 
-/** Each word of a text, compounds from each of their parts on, and numbers from each digit on. */
+/** The words of a text. A compound also counts from each part on, a number from each digit on. */
 export function* wordsIn(text: string): Generator<WordAt> {
   for (const parts of compoundsIn(text)) {
     yield* parts;
@@ -55,7 +55,7 @@ export function* wordsIn(text: string): Generator<WordAt> {
   }
 }
 
-/** The words of each compound. */
+/** The compounds of a text, each as the list of its parts. */
 export function* compoundsIn(text: string): Generator<readonly WordAt[]> {
   const isAscii = ASCII.test(text);
   const mayBeUnspaced = !isAscii && UNSPACED.test(text);
@@ -76,7 +76,7 @@ function partsOf(compound: string, mayBeUnspaced: boolean): readonly (readonly [
   return Array.from(found, ({ index, 0: part }) => [index, part]);
 }
 
-/** Whether a compound has characters that count as words. */
+/** Whether a compound is, at least in part, in a script without spaces between words. */
 export const isUnspaced = (parts: readonly WordAt[]): boolean =>
   parts.some(({ word }) => UNSPACED.test(word));
 
@@ -91,16 +91,16 @@ function* joined(parts: readonly WordAt[]): Generator<WordAt> {
 export function joinWords(parts: readonly WordAt[]): string {
   let joined = '';
   for (const { word } of parts) {
-    // A part of a longer string would keep all of it in memory.
+    // Cutting the whole joined text instead would keep all of it in memory.
     joined += word.slice(0, MAX_WORD_CHARACTERS - joined.length);
     if (joined.length >= MAX_WORD_CHARACTERS) break;
   }
   return joined;
 }
 
-/** Folding leaves signs of some characters: `½` becomes `1⁄2`. */
+/** Folding turns some characters into signs, which are removed: `½` becomes `1⁄2`, then `12`. */
 const foldWord = (part: string): string =>
   ASCII.test(part) ? part.toLowerCase() : foldForSearch(part).replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The digits of a number without the zeros that are dialled first. */
+/** The digits of a phone number without leading zeros. */
 export const digitsOf = (number: string): string => number.replace(/\D/g, '').replace(/^0+/, '');
