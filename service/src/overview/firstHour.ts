@@ -14,30 +14,31 @@ import { readCounts } from './readCounts.ts';
 export const STEPS = ['key', 'n8n', 'event', 'answer', 'channel', 'agent', 'colleague'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Those that are done. */
+/** The steps that are done. */
 export type FirstHour = ReadonlySet<Step>;
 
 declare module '../platform/counting/count.ts' {
   interface Counted {
-    /** Conversations that a test message opened; they are among those that were opened. */
+    /** Conversations that a test message opened. They are also counted as `opened`. */
     opened_by_test: readonly [channel: string];
   }
 }
 
-/** What `source` says of a subscription that our nodes make. */
+/** The `source` of a subscription that our nodes create. */
 const N8N = 'n8n';
-const LONGEST = RANGES.at(-1)!;
+const LONGEST_RANGE = RANGES.at(-1)!;
 
 /**
- * How far a workspace is. Once everything is done, it is noted, and nothing is read any more.
- * @returns null when it is done or was dismissed
+ * Which of the first steps a workspace has done. Once all are done, this is stored, and nothing is
+ * read any more.
+ * @returns null when all are done, or an owner dismissed the steps
  */
 export async function readFirstHour(
   deps: Pick<Deps, 'store' | 'clock'>,
   workspace: Workspace,
 ): Promise<FirstHour | null> {
   if (workspace.firstHourEndedAt) return null;
-  const { total } = await readCounts(deps, workspace, LONGEST);
+  const { total } = await readCounts(deps, workspace, LONGEST_RANGE);
   const done = new Set(await deps.store.transaction((tx) => stepsInStore(tx, workspace)));
   if ((total.eachSecond('delivery').get('delivered') ?? 0) > 0) done.add('event');
   if (total.sum('first_answer') > 0) done.add('answer');

@@ -8,8 +8,8 @@ const PERIODS: readonly Period[] = ['hour', 'day'];
 
 /**
  * Adds all increments to the counters of their hours and days. An increment is removed in the
- * transaction that adds it. If two processes take the same one, the second transaction finds it
- * changed, runs again and no longer sees it.
+ * transaction that adds it. If two processes take the same increment, the second transaction
+ * conflicts, runs again and no longer finds it.
  */
 export async function foldAll(store: Pick<ServiceStore, 'transaction'>): Promise<void> {
   while ((await foldSome(store)) === BATCH);
@@ -26,7 +26,7 @@ const foldSome = (store: Pick<ServiceStore, 'transaction'>): Promise<number> =>
     return increments.length;
   });
 
-/** What increments add to each counter. In the order of ids, in which the counters are locked. */
+/** What increments add to each counter, in the order of ids: counters are locked in this order. */
 function sumsOf(increments: readonly Increment[]): readonly Counter[] {
   const sums = new Map<string, Counter>();
   for (const { workspaceId, hour, counts } of increments) {
@@ -40,7 +40,7 @@ function sumsOf(increments: readonly Increment[]): readonly Counter[] {
   return [...sums.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** All sums together. */
+/** The sum of several counts, key by key. */
 export function added(
   ...all: readonly Readonly<Record<string, number>>[]
 ): Readonly<Record<string, number>> {

@@ -1,8 +1,8 @@
 import { collection, type Document } from '../store/store.ts';
 
 /**
- * What happened in one hour or on one day of a workspace, added up. Each hour is in its day as well,
- * so that a page in UTC reads at most ninety of these. Days of other time zones are added up from
+ * What happened in one hour or on one day of a workspace, added up. A day includes its hours, so
+ * that a page in UTC reads at most ninety counters. Days of other time zones are added up from
  * their hours.
  */
 export interface Counter extends Document {

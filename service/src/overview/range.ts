@@ -29,8 +29,8 @@ export const zoneName = (timeZone: string): string => timeZone.replaceAll('_', '
 const MS: Record<Period, number> = { hour: 3_600_000, day: 86_400_000 };
 
 /**
- * The hours or days of a range, the oldest first: hours of UTC (`2026-11-21T10`), or days of the time
- * zone (`2026-11-21`).
+ * The hours or days of a range, the oldest first: hours of UTC (`2026-11-21T10`), or days of the
+ * time zone (`2026-11-21`).
  */
 export function slotsOf({ period, slots }: Range, now: Date, timeZone: string): readonly string[] {
   const today = new Date(dayInZone(now.toISOString(), timeZone));
@@ -39,14 +39,14 @@ export function slotsOf({ period, slots }: Range, now: Date, timeZone: string): 
 }
 
 /**
- * The day that an hour counts to: the one in which it begins. Hours are those of UTC, so in a zone that
- * is 30 or 45 minutes off, a day begins within an hour. All of that hour counts to the day before;
- * otherwise the hour that is running would count to a day that is still to come.
+ * The day that an hour belongs to: the day in which the hour begins. Hours are those of UTC, so in
+ * a zone that is off by 30 or 45 minutes, a day begins within an hour. All of that hour belongs to
+ * the day before; otherwise the running hour could belong to a day that has not begun.
  * @param hour in UTC: `2026-11-21T10`
  */
 export const dayOfHour = (hour: string, timeZone: string): string =>
   dayInZone(`${hour}:00Z`, timeZone);
 
-/** The hour or day of UTC that is so many before the one of `now`. */
-export const slotBefore = (period: Period, now: Date, before: number): string =>
-  startOf(period, hourOf(new Date(now.getTime() - before * MS[period])));
+/** The hour or day of UTC that is `distance` hours or days before `now`. */
+export const slotBefore = (period: Period, now: Date, distance: number): string =>
+  startOf(period, hourOf(new Date(now.getTime() - distance * MS[period])));

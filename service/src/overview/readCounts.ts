@@ -5,7 +5,7 @@ import { startOf } from './overviewStore.ts';
 import { dayOfHour, type Range, slotBefore, slotsOf } from './range.ts';
 import { KeyReader, Tally } from './tally.ts';
 
-/** More than a busy service counts until the next fold; what is beyond shows a little later. */
+/** More than a busy service counts until the next fold; any others show a little later. */
 const MAX_INCREMENTS = 2_000;
 
 interface Slot {
@@ -21,8 +21,8 @@ export interface CountsOfRange {
 }
 
 /**
- * What happened in a workspace within a range, hour by hour or day by day, up to now. Days of UTC are
- * stored; those of other time zones are put together from their hours, up to 2,200 of them.
+ * What happened in a workspace within a range, hour by hour or day by day, up to now. Days of UTC
+ * are stored; days of other time zones are added up from their hours, up to 2,200 hours.
  * @param timeZone IANA name
  */
 export async function readCounts(
@@ -32,13 +32,13 @@ export async function readCounts(
   timeZone = 'UTC',
 ): Promise<CountsOfRange> {
   const now = clock.now();
-  const isOfHours = range.period === 'day' && timeZone !== 'UTC';
-  const period = isOfHours ? 'hour' : range.period;
-  const slotOf = (start: string) => (isOfHours ? dayOfHour(start, timeZone) : start);
-  // One day more, for a first day that begins before the range would in UTC.
-  const most = isOfHours ? (range.slots + 1) * 24 : range.slots;
+  const addsHours = range.period === 'day' && timeZone !== 'UTC';
+  const period = addsHours ? 'hour' : range.period;
+  const slotOf = (start: string) => (addsHours ? dayOfHour(start, timeZone) : start);
+  // One day more than the range: a day on which clocks are put back has 25 hours.
+  const most = addsHours ? (range.slots + 1) * 24 : range.slots;
   const after = { value: slotBefore(period, now, most) };
-  // Both at once, so that they see one moment: an increment is in one of them alone.
+  // Both in one transaction, so that no increment is missed, or counted in both.
   const [counters, increments] = await store.transaction((tx) =>
     Promise.all([
       tx.counters.find({

@@ -3,12 +3,12 @@ import type { Workspace } from '../team/index.ts';
 import { DEFAULT_RANGE } from './range.ts';
 import { readCounts } from './readCounts.ts';
 
-/** What was counted on each of the last seven days, the oldest first. */
+/** By subscription or tool: how many on each of the last seven days, the oldest first. */
 export type WeekOf = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Delivery attempts by subscription, or tool calls by tool. Reads the seven days' counters, however
- * many of them there are.
+ * Delivery attempts by subscription, or tool calls by tool. Reads seven counters, however many
+ * subscriptions or tools there are.
  */
 export async function readWeek(
   deps: Pick<Deps, 'store' | 'clock'>,

@@ -3,7 +3,7 @@ import type { Period } from './overviewStore.ts';
 import { slotBefore } from './range.ts';
 
 const BATCH = 500;
-/** Hours are in their days. Days stay for a look back at the year before. */
+/** Days include their hours, and stay longer: for a look back at the year before. */
 const KEPT: Readonly<Record<Period, number>> = { hour: 92 * 24, day: 400 };
 
 /** Removes the counters of hours after 92 days, and of days after 400. */

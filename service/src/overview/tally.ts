@@ -1,69 +1,69 @@
 import type { Counted } from '../platform/counting/count.ts';
 import { percentile } from '../platform/counting/durations.ts';
 
-/** What a key says: a name, and what is told apart by. */
+/** A key of counts, taken apart. */
 interface Key {
   readonly name: string;
-  readonly by: readonly string[];
+  readonly labels: readonly string[];
 }
 
-/** What was counted under one name: what it is told apart by, and how many. */
+/** What was counted under one name with the same labels. */
 interface Entry {
-  readonly by: readonly string[];
+  readonly labels: readonly string[];
   readonly n: number;
 }
 
-/** Reads keys, each of them once: ninety days have mostly the same. */
+/** Takes keys apart, each only once: most of ninety days' keys are the same. */
 export class KeyReader {
   readonly #known = new Map<string, Key>();
 
   read(key: string): Key {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const [name = '', ...by] = key.split(' ');
-    const read = { name, by };
+    const [name = '', ...labels] = key.split(' ');
+    const read = { name, labels };
     this.#known.set(key, read);
     return read;
   }
 }
 
-/** Reads sums of counts by name. */
+/** Sums counts by their names and labels. */
 export class Tally {
   readonly #entries = new Map<string, Entry[]>();
 
   constructor(counts: Readonly<Record<string, number>>, keys: KeyReader) {
     for (const key in counts) {
-      const { name, by } = keys.read(key);
+      const { name, labels } = keys.read(key);
       const entries = this.#entries.get(name);
-      const entry = { by, n: counts[key]! };
+      const entry = { labels, n: counts[key]! };
       if (entries === undefined) this.#entries.set(name, [entry]);
       else entries.push(entry);
     }
   }
 
-  /** How many in all. @param first what they have to be told apart by, as far as it is given */
+  /** How many in all. @param first only those whose labels begin with these */
   sum(name: keyof Counted, ...first: readonly string[]): number {
     return this.#of(name, first).reduce((sum, { n }) => sum + n, 0);
   }
 
-  /** How many of each value, which follows `first`. */
+  /** How many by the label that follows `first`. */
   each(name: keyof Counted, ...first: readonly string[]): ReadonlyMap<string, number> {
     return sumsOf(this.#of(name, first), first.length);
   }
 
-  /** How many of each second value, whatever the first one is. */
+  /** How many by the second label, whatever the first one is. */
   eachSecond(name: keyof Counted): ReadonlyMap<string, number> {
     return sumsOf(this.#of(name, []), 1);
   }
 
   /**
-   * The duration in milliseconds that a share stays within; null when there is none. The bucket is
-   * the last of what they are told apart by.
+   * The duration in milliseconds that a share stays within; null when nothing was counted. The last
+   * label is the bucket.
    */
   percentile(name: keyof Counted, share: number, ...first: readonly string[]): number | null {
     const buckets = new Map<number, number>();
-    for (const { by, n } of this.#of(name, first)) {
-      const bucket = Number(by.at(-1));
+    for (const { labels, n } of this.#of(name, first)) {
+      const bucket = Number(labels.at(-1));
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + n);
     }
     return percentile(buckets, share);
@@ -73,15 +73,15 @@ export class Tally {
     const entries = this.#entries.get(name) ?? [];
     return first.length === 0
       ? entries
-      : entries.filter(({ by }) => first.every((value, at) => by[at] === value));
+      : entries.filter(({ labels }) => first.every((label, at) => labels[at] === label));
   }
 }
 
-function sumsOf(entries: readonly Entry[], place: number): ReadonlyMap<string, number> {
+function sumsOf(entries: readonly Entry[], position: number): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
-  for (const { by, n } of entries) {
-    const value = by[place] ?? '';
-    sums.set(value, (sums.get(value) ?? 0) + n);
+  for (const { labels, n } of entries) {
+    const label = labels[position] ?? '';
+    sums.set(label, (sums.get(label) ?? 0) + n);
   }
   return sums;
 }

@@ -50,8 +50,8 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
 });
 
 /**
- * `21 Nov`, or the time of day at which an hour begins: `10:00`, `15:30`. When clocks are put back, an
- * hour is there twice.
+ * `21 Nov`, or the time of day at which an hour begins: `10:00`, `15:30`. When clocks are put back,
+ * two hours have the same label.
  * @param start a day of the time zone, `2026-11-21`, or an hour of UTC, `2026-11-21T10`
  */
 export const slotLabel = (start: string, timeZone: string): string =>

@@ -25,7 +25,7 @@ export interface Chart {
   readonly series: readonly Series[];
   /** A value in words: `12`, `3 min`. */
   readonly inWords: (value: number) => string;
-  /** What will be here, and how to make it come. */
+  /** What the chart will show, and how to get data into it. */
   readonly whenEmpty: string;
 }
 
@@ -38,7 +38,7 @@ const MAX_SLOT_LABELS = 5;
 const isEmpty = ({ series }: Chart): boolean =>
   series.every(({ values }) => values.every((value) => (value ?? 0) === 0));
 
-/** A chart with its title, what its colours mean, and the same as a table. */
+/** A chart with its title, a legend, and a table of the same values. */
 export const chartView = (chart: Chart, draw: (chart: Chart) => View): Figure =>
   figureOf(
     chart,
@@ -77,7 +77,7 @@ const filledFigure = ({ id, title, summary }: Titled, content: View, isWide: boo
   </section>
 `;
 
-/** Its one line unfolds to what will be here. */
+/** One line, which unfolds to `whenEmpty`. */
 const emptyFigure = ({ id, title, whenEmpty }: Titled): View => html`
   <section class="chart empty" aria-labelledby=${`${id}-title`}>
     <details>
@@ -125,14 +125,14 @@ export const valueInWords = (
   inWords: (value: number) => string,
 ): string => (value === null || value === undefined ? '–' : inWords(value));
 
-/** What a pointer that rests on a slot is told: `21 Nov · Opened 12 · Closed 3`. */
+/** The tooltip of a slot: `21 Nov · Opened 12 · Closed 3`. */
 export const slotInWords = ({ slots, series, inWords }: Chart, at: number): string =>
   [
     slots[at]!,
     ...series.map(({ label, values }) => `${label} ${valueInWords(values[at], inWords)}`),
   ].join(' · ');
 
-/** Lines across with their values. @param y from a value to its place */
+/** The horizontal grid lines with their values. @param y gives the height of a value */
 export const valueAxis = (
   ticks: readonly number[],
   y: (value: number) => number,
@@ -145,7 +145,7 @@ export const valueAxis = (
     `,
   );
 
-/** A few of the hours or days, the last one always. @param x the middle of a slot */
+/** The labels of some hours or days, always of the last one. @param x gives the middle of a slot */
 export function slotAxis(slots: readonly string[], x: (at: number) => number): View {
   const step = Math.ceil(slots.length / MAX_SLOT_LABELS);
   return slots.map((slot, at) => {

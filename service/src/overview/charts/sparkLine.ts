@@ -11,12 +11,12 @@ const EDGE = 2;
 /**
  * A small line of the last seven days, with the same in words.
  * @param values one for each day, the oldest first; undefined when nothing was counted
- * @param what is counted: `attempt`
+ * @param noun names what is counted: `attempt`
  */
-export function sparkLine(values: readonly number[] | undefined, what: string): View {
+export function sparkLine(values: readonly number[] | undefined, noun: string): View {
   const sum = (values ?? []).reduce((all, value) => all + value, 0);
   if (values === undefined || sum === 0)
-    return html`<span class="spark muted">no ${what}s in 7 days</span>`;
+    return html`<span class="spark muted">no ${noun}s in 7 days</span>`;
   const x = scaleLinear([0, values.length - 1], [EDGE, WIDTH - EDGE]);
   const y = scaleLinear([0, Math.max(...values)], [HEIGHT - EDGE, EDGE]);
   const path = line<number>()
@@ -25,7 +25,7 @@ export function sparkLine(values: readonly number[] | undefined, what: string): 
   return html`
     <span class="spark muted">
       <svg class="spark-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} width=${WIDTH} height=${HEIGHT} aria-hidden="true"><path d=${path ?? ''} /></svg>
-      ${sum} ${what}${sum === 1 ? '' : 's'} in 7 days
+      ${sum} ${noun}${sum === 1 ? '' : 's'} in 7 days
     </span>
   `;
 }

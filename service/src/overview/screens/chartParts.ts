@@ -12,7 +12,7 @@ type DurationName = 'first_answer' | 'resolution' | 'tool_time' | 'decision_time
 export interface ChartParts {
   readonly counts: CountsOfRange;
   readonly range: Range;
-  /** Whose days are drawn: the reader's. */
+  /** The reader's, whose days are drawn. */
   readonly timeZone: string;
   /** Null: all channels. */
   readonly channel: string | null;
@@ -38,7 +38,7 @@ export const countChart = (
 export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T): readonly T[] =>
   counts.slots.map((slot) => valueOf(slot.counts));
 
-/** What the counts of conversations are told apart by first. */
+/** The first label of the counts of conversations: the channel, or none for all channels. */
 export const ofChannel = ({ channel }: ChartParts): readonly string[] =>
   channel === null ? [] : [channel];
 
@@ -54,7 +54,7 @@ export function durationsView(
     whenEmpty,
   }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
     readonly name: DurationName;
-    /** What they have to be told apart by. */
+    /** Only counts whose labels begin with these. */
     readonly first?: readonly string[];
     readonly from: string;
   },

@@ -6,7 +6,7 @@ import { type FirstHour, type Step, STEPS } from '../firstHour.ts';
 
 interface Words {
   readonly label: string;
-  /** The exact next step, while it is not done. */
+  /** What exactly to do, while the step is not done. */
   readonly next: View;
 }
 
@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<Step, Words>> = {
   },
 };
 
-/** What to do after the set-up. A step is ticked once it has happened, whoever did it. */
+/** What to do after the set-up. A step is ticked once it has happened, no matter who did it. */
 export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html`
   <section class="first-hour" aria-labelledby="first-hour-title">
     <h2 id="first-hour-title">First steps: ${done.size} of ${STEPS.length} done</h2>

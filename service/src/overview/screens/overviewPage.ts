@@ -16,11 +16,11 @@ import { toolTable, workCharts } from './workCharts.ts';
 
 interface OverviewParts extends ChartParts {
   readonly subscriptions: readonly Subscription[];
-  /** Those that a filter can be set to. */
+  /** The channels that can be chosen in the filter. */
   readonly channels: readonly string[];
-  /** Null when nothing of it is left to do. */
+  /** Null when no first step is left to do. */
   readonly firstHour: FirstHour | null;
-  /** A code of the notices. */
+  /** The code of a notice. */
   readonly notice: unknown;
 }
 
@@ -52,7 +52,7 @@ const figuresOf = (parts: OverviewParts): readonly Figure[] => [
     : []),
 ];
 
-/** Those with something to show come first, so that the others leave no holes between them. */
+/** Figures with data come first, so that the empty ones leave no gaps between them. */
 function figuresView(figures: readonly Figure[]): View {
   const { filled = [], empty = [] } = Object.groupBy(figures, ({ isEmpty }) =>
     isEmpty ? 'empty' : 'filled',
