@@ -47,7 +47,7 @@ const closingSchema = z.object({
 const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
 
 /**
- * What a member does in a conversation. Each action leads back to it.
+ * What a member does in a conversation. Each action leads back to the conversation.
  * @param showThread shows the conversation with a form that was refused
  */
 export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
@@ -212,7 +212,7 @@ function addDecisions(router: Router, deps: Deps): void {
 
 /**
  * Records the decision of a posted approval card.
- * @param conversationId the one of the page, if it is a conversation's
+ * @param conversationId the conversation whose page posted the card; undefined for other pages
  * @returns the notice for the next page
  */
 export async function decideApproval(
@@ -234,7 +234,7 @@ export async function decideApproval(
   return approved ? 'approved' : 'rejected';
 }
 
-/** What is done with the questions of workflows. */
+/** Decides or cancels the questions of workflows. */
 function addWaits(router: Router, deps: Deps): void {
   router.post(
     '/conversations/:id/waits/:waitId/decide',

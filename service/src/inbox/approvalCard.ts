@@ -12,7 +12,7 @@ import { argumentsView, callName, resultView } from './toolCallView.ts';
 interface ApprovalParts {
   readonly signedIn: Viewer;
   readonly now: Date;
-  /** Its end may say why the call was cancelled. Left out where only what waits is shown. */
+  /** Its close may be why the call was cancelled. Not needed where only waiting calls are shown. */
   readonly conversation?: Conversation;
   /** Where the decision is posted. */
   readonly action: string;
@@ -48,7 +48,7 @@ function destination(call: ToolCall, tool: Tool | null): View {
   return html`Calls <b class="host">${host}</b>. `;
 }
 
-/** The reason is a field of several lines, so that Enter decides nothing. */
+/** The reason is a textarea, in which Enter does not submit a decision. */
 const decisionForm = (
   { id }: ToolCall,
   name: string,
@@ -85,7 +85,7 @@ const decisionView = (
 function undecidedEnd(call: ToolCall, conversation: Conversation | undefined, now: Date): View {
   const { status, finishedAt } = call;
   if (status === 'expired') return html`Expired ${timeView(finishedAt, now)} without a decision.`;
-  // What one transaction changes has the same time.
+  // Closing cancels the call in the same transaction, at the same time.
   const { outcome = null } = conversation ?? {};
   if (outcome?.closedAt === finishedAt)
     return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${actorName(outcome.closedBy)}</bdi> closed the conversation.`;

@@ -4,8 +4,9 @@ import { fillIn, type CannedReply, type Known } from '../team/index.ts';
 import type { ThreadParts } from './threadParts.ts';
 
 /**
- * The canned replies, filled in for this customer, to copy from. canned-replies.js makes them a list
- * to choose from when a reply begins with `/`. Without any, writing.js opens a note that says so.
+ * The canned replies, filled in for this customer, to copy from. canned-replies.js makes them a
+ * list to choose from when a reply begins with `/`. If there are none, writing.js opens a note that
+ * says so.
  */
 export function cannedRepliesView({
   signedIn,
@@ -41,7 +42,7 @@ export function cannedRepliesView({
   `;
 }
 
-/** It is read aloud when `/` opens it. */
+/** Screen readers read it aloud when `/` opens it. */
 const noCannedReplies = (): View => html`
   <details id="canned" class="canned" data-empty aria-live="polite">
     <summary>Canned replies</summary>

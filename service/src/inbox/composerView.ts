@@ -25,9 +25,9 @@ export interface ComposerParts extends ThreadParts, Pick<OpenForm, 'isNoting'> {
 }
 
 /**
- * Two forms, of which one is shown: a reply to the customer, and a note for the team. Each keeps its
- * own text, so that a note never goes to the customer. Only the line above them loads again, so that
- * no one loses what they are typing.
+ * Two forms, of which one is shown: a reply to the customer, and a note for the team. Each keeps
+ * its own text, so that a note never goes to the customer. Only the line above the forms reloads,
+ * so that nobody loses what they are typing.
  */
 export const composer = (parts: ComposerParts, form: FormState = newForm()): View => {
   const { id, status } = parts.thread.conversation;
@@ -59,8 +59,8 @@ const modeChoice = (isNoting: boolean): View => html`
 `;
 
 /**
- * What a reply does now. `data-closed` hides the button on a page that was opened before replies
- * became impossible. A text that was typed there stays and can be copied.
+ * What a reply would do now. `data-closed` hides the button on a page that was opened before
+ * replies became impossible. A text that was typed there stays and can be copied.
  */
 export const composerNote = ({ signedIn, thread, now }: ThreadParts): View => {
   if (thread.conversation.status === 'closed')

@@ -24,7 +24,7 @@ import { MAX_LISTED } from './readContactPanel.ts';
 import type { PanelParts } from './threadParts.ts';
 import { callName } from './toolCallView.ts';
 
-/** What is known of the customer: beside the thread, and on a narrow screen folded below its head. */
+/** What is known about the customer: beside the thread, or below its head on narrow screens. */
 export const contactPanel = (parts: PanelParts): View => {
   const { id } = parts.panel.conversation;
   return html`
@@ -127,10 +127,10 @@ const noteLink = (note: SystemNote, parts: PanelParts, now: Date): View => {
   `;
 };
 
-/** How many messages the page shows behind the item that is linked to. */
+/** How many messages the page shows after the item that is linked to. */
 const MESSAGES_BEHIND = 25;
 
-/** The page of the thread that an item is on, at that item. */
+/** Leads to an item, on the page of the thread that has it. */
 function hrefInThread(
   { id, afterMessage }: { readonly id: string; readonly afterMessage: number },
   { panel: { conversation }, place }: PanelParts,

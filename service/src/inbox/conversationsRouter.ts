@@ -21,7 +21,7 @@ import { NO_FILTER } from './filter.ts';
 import { beforeOf, hrefAt, placeOf, threadHref } from './links.ts';
 import type { SharedParts, ShowThread, ThreadParts } from './threadParts.ts';
 
-/** The team's conversations: the list, a thread, and the parts that load again by themselves. */
+/** The team's conversations: the list, a thread, and the parts that reload by themselves. */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
   addList(router, deps);

@@ -4,11 +4,11 @@ import type { SignedIn } from '../team/index.ts';
 import { countWaitingConversations, MAX_COUNTED } from './listInbox.ts';
 import { countWaiting, MAX_SHOWN } from './waiting/listWaiting.ts';
 
-/** `7`, `99+`; empty for none. @param most what is counted at most */
-export const countInWords = (count: number, most: number): string =>
-  count === 0 ? '' : count < most ? String(count) : `${most - 1}+`;
+/** `7`, `99+`; empty for none. @param max where counting stopped */
+export const countInWords = (count: number, max: number): string =>
+  count === 0 ? '' : count < max ? String(count) : `${max - 1}+`;
 
-/** What the navigation says to a member. */
+/** The numbers in a member's navigation. */
 export async function readCounts(
   { store }: Pick<Deps, 'store'>,
   { workspace, member }: SignedIn,

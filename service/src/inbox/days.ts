@@ -4,9 +4,9 @@ import { exactTime } from '../platform/html/times.ts';
 import type { Wait } from '../waits/index.ts';
 import type { ThreadItem } from './readThread.ts';
 
-const clock = () =>
+const clockFormat = () =>
   formatInZone('clock', 'en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const day = () =>
+const dayFormat = () =>
   formatInZone('day', 'en-GB', {
     weekday: 'long',
     day: 'numeric',
@@ -16,16 +16,16 @@ const day = () =>
 
 /** The time of day, `14:05`. Scripts make it the browser's own. @param time ISO 8601, in UTC */
 export const clockView = (time: string): View =>
-  html`<time datetime=${time} data-clock title=${exactTime(time)}>${clock().format(new Date(time))}</time>`;
+  html`<time datetime=${time} data-clock title=${exactTime(time)}>${clockFormat().format(new Date(time))}</time>`;
 
 /**
  * The line above the first item of a day in the time zone of the member's profile. Scripts put it
  * where the browser's day begins.
  */
 export const dayView = (time: string): View =>
-  html`<li class="day"><time datetime=${dayInZone(time)}>${day().format(new Date(time))} (${readerZone()})</time></li>`;
+  html`<li class="day"><time datetime=${dayInZone(time)}>${dayFormat().format(new Date(time))} (${readerZone()})</time></li>`;
 
-/** Whether a day begins with an item. @param before the item in front of it */
+/** Whether a day begins with an item. @param before the item before it */
 export const beginsDay = (item: ThreadItem, before: ThreadItem | undefined): boolean =>
   before === undefined || dayInZone(timeOfItem(item)) > dayInZone(timeOfItem(before));
 
@@ -45,6 +45,6 @@ export function timeOfItem(item: ThreadItem): string {
   }
 }
 
-/** A question that was answered is behind its answer; any other is where it was asked. */
+/** An answered question stands after its answer; any other stands where it was asked. */
 const timeOfWait = ({ answer, endedAt, createdAt }: Wait): string =>
   answer === null ? createdAt : (endedAt ?? createdAt);

@@ -16,7 +16,7 @@ export interface InboxFilter {
   readonly channel: ChannelType | null;
   readonly stage: FunnelStage | null;
   readonly status: ConversationStatus | null;
-  /** The id of the member who looks after it. */
+  /** The id of the member who looks after the conversation. */
   readonly assignee: string | null;
 }
 

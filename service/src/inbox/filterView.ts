@@ -22,7 +22,7 @@ const STATUS_OPTIONS = CONVERSATION_STATUSES.map(
   (status): Option => [status, STATUS_LABELS[status]],
 );
 
-/** The form that narrows the list. What it says is kept in the address. */
+/** The form that filters the list. The page's address keeps the filter. */
 export function filterForm(place: Place, members: readonly Pick<Member, 'id' | 'name'>[]): View {
   const { tab, search, filter } = place;
   if (tab === 'approvals') return null;

@@ -16,7 +16,7 @@ export function fieldsIn(tab: ListTab, filter: InboxFilter, memberId: string): r
 
 type Page = Pick<Query<Conversation>, 'after' | 'limit'>;
 
-/** A page of a tab in its order. A conversation that several alternatives find is there once. */
+/** A page of a tab in its order. A conversation that fits several alternatives is there once. */
 export async function findInTab(
   tx: Tx,
   workspaceId: string,
@@ -32,13 +32,13 @@ export async function findInTab(
     ),
   );
   if (lists.length === 1) return lists[0]!;
-  const each = new Map(lists.flat().map((conversation) => [conversation.id, conversation]));
+  const byId = new Map(lists.flat().map((conversation) => [conversation.id, conversation]));
   const placeOf = (conversation: Conversation) => {
     const { value, id } = positionOf(conversation);
     return `${value} ${id}`;
   };
   const sign = order.direction === 'asc' ? 1 : -1;
-  return [...each.values()]
+  return [...byId.values()]
     .sort((a, b) => sign * (placeOf(a) < placeOf(b) ? -1 : 1))
     .slice(0, limit);
 }

@@ -48,13 +48,13 @@ export const itemsFragment = (parts: ThreadParts): View => {
   `;
 };
 
-/** @param before the item in front of it */
+/** @param before the item before it */
 function classOf(item: ThreadItem, before: ThreadItem | undefined): string {
   if (item.type !== 'message') return isQuiet(item) ? 'noted' : 'called';
   return continues(item, before) ? `${item.message.direction} continued` : item.message.direction;
 }
 
-/** Whether the same sender goes on. Their name then stays in the first bubble of the day. */
+/** Whether the sender is the same as before, on the same day: their name is then not repeated. */
 function continues(item: ThreadItem, before: ThreadItem | undefined): boolean {
   if (item.type !== 'message' || before?.type !== 'message' || beginsDay(item, before))
     return false;
@@ -136,7 +136,7 @@ function deliveryView({ direction, delivery }: Message, channel: ChannelType): V
   return html`<span class="delivery">${stateInWords(state, label)}${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}</span>`;
 }
 
-/** Sends a failed message again, while the channel would take it. */
+/** Sends a failed message again. Shown while the channel would take it. */
 function retryButton(message: Message, { signedIn, thread, place }: ThreadParts): View {
   const { conversation, reach } = thread;
   const isPossible = conversation.status !== 'closed' && reach.isConnected && reach.window.isOpen;

@@ -60,7 +60,7 @@ const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
 };
 
 /**
- * Who answers in place of the agent: a member, or an API key; null when that is not known.
+ * The name of the member or API key that answers in place of the agent; null when it is unknown.
  * @param takenByName the member's name; null when no member has the conversation
  */
 export const holderName = ({ handover }: Conversation, takenByName: string | null) =>
@@ -116,7 +116,7 @@ export function noteInWords({ change, actor }: SystemNote): string {
   }
 }
 
-/** `Ana assigned this to Ben`. @param byId the member who assigned it; undefined for an API key */
+/** `Ana assigned this to Ben`. @param byId of the member who did it; undefined for an API key */
 function assignmentInWords(
   who: string,
   byId: string | undefined,

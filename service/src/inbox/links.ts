@@ -50,13 +50,14 @@ export function hrefAt(
   return query === '' ? path : `${path}?${query}`;
 }
 
-export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string =>
-  hrefAt(`/conversations/${id}${rest}`, place, extra);
+/** @param subpath of the conversation: `/reply` */
+export const threadHref = (id: string, place: Place, extra: Extra = {}, subpath = ''): string =>
+  hrefAt(`/conversations/${id}${subpath}`, place, extra);
 
 /** Writes a position for a URL. */
 export const writePosition = ({ value, id }: Position): string => `${Date.parse(value)}_${id}`;
 
-/** Reads a position from a URL. Null when it is not one, and the list starts at its beginning. */
+/** Reads a position from a URL. Null for any other text: the list then starts at its beginning. */
 export function readPosition(text: string): Position | null {
   const [, ms, id] = /^(\d{1,15})_((?:conv|msg)_[0-9A-Z]{26})$/.exec(text) ?? [];
   if (ms === undefined || id === undefined) return null;

@@ -29,9 +29,9 @@ export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly hasFailed: boolean;
   /** Messages of the customer that this member has not seen. */
   readonly unread: number;
-  /** The member who has it; null when nobody of the team has. */
+  /** The name of the member in control; null when no member is. */
   readonly takenByName: string | null;
-  /** The message that matches a search; null when the contact does. */
+  /** The message that matches a search; null without a search, or when the contact matches. */
   readonly match: Match | null;
 }
 
@@ -47,7 +47,7 @@ export interface Inbox {
   /** A search ended here before it had seen everything; `next` says where it goes on. */
   readonly stoppedEarly: boolean;
   readonly counts: InboxCounts;
-  /** The team, whose conversations can be looked for. */
+  /** The team, for the filter by assignee. */
   readonly members: readonly Member[];
 }
 
@@ -72,7 +72,7 @@ const MAX_MEMBERS = 1000;
 
 /**
  * A page of the team's list for one member, with how much is in each tab. The last changed comes
- * first; in the tab of those who wait, the longest waiting.
+ * first; in the tab `waiting`, the one whose customer has waited longest.
  */
 export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
   store.transaction(async (tx): Promise<Inbox> => {
@@ -106,7 +106,7 @@ const matchOf = (words: WordQuery, message: Message, { channel }: Conversation):
 
 interface Found {
   readonly conversations: readonly Conversation[];
-  /** By conversation, those that match a search. */
+  /** The messages that match a search, by the id of their conversation. */
   readonly messages?: ReadonlyMap<string, Message>;
   readonly next: Position | null;
   readonly stoppedEarly: boolean;
@@ -181,7 +181,7 @@ async function viewItem(
   };
 }
 
-/** How many of the newest messages are searched for the customer's last words. */
+/** How many of the newest messages are searched for the last one of the customer, and to them. */
 const MAX_LOOKED_AT = 6;
 
 const isOutbound = ({ direction }: Message) => direction === 'outbound';
@@ -220,9 +220,9 @@ export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member
   store.transaction((tx) => countTab(tx, member, 'waiting'));
 
 /**
- * The conversation whose customer has waited longest; null when none waits. What a colleague has
- * comes last.
- * @param from the conversation that is open. If it waits too, the one behind it is next
+ * The id of the conversation whose customer has waited longest; null when none waits. Conversations
+ * that a colleague has come last.
+ * @param from the id of the open conversation. If it waits too, the result is the one behind it
  */
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {

@@ -30,7 +30,7 @@ export interface ListParts {
   readonly openId: string | null;
   readonly signedIn: SignedIn;
   readonly now: Date;
-  /** The whole page of the list; else its first rows, and the rest on scrolling to their end. */
+  /** Whether to show all rows of the page; else the first ones, and the rest on scrolling down. */
   readonly isWhole?: boolean;
 }
 
@@ -39,7 +39,7 @@ const FIRST_ROWS = 16;
 
 const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 
-/** The left pane: the search, and the list, which loads again by itself. */
+/** The left pane: the search, and the list, which reloads by itself. */
 export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
     <div class="finding">
@@ -62,12 +62,12 @@ export const listPane = (parts: ListParts): View => html`
 /** Approvals cannot be searched: a search from there looks in all conversations. */
 const searchedTab = ({ tab }: Place) => (tab === 'all' || tab === 'approvals' ? undefined : tab);
 
-/** Notifications and a sound in this browser. alerts.js shows it. */
+/** Switches notifications and a sound in this browser. alerts.js shows the button. */
 const alertsSwitch = (): View => html`
   <button type="button" id="alerts-switch" class="icon-button secondary" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
 `;
 
-/** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
+/** The tabs and a page of the list. Links have ids, so that the focus survives a reload. */
 export const listFragment = (parts: ListParts): View => {
   const { inbox, place, isWhole = true } = parts;
   const shown = isWhole ? inbox.items : inbox.items.slice(0, FIRST_ROWS);
@@ -149,19 +149,19 @@ function itemView(item: InboxItem, { place, openId, signedIn, now }: ListParts):
       <span class="item-line">
         <span class="preview"><bdi>${previewView(item)}</bdi></span>
         ${rowStatus(item, memberId)}
-        ${isSelfEvident(conversation) ? null : assigneeView(conversation, memberId)}
+        ${statusNamesAssignee(conversation) ? null : assigneeView(conversation, memberId)}
       </span>
     </a>
   `;
 }
 
-/** The status names the one who looks after it. */
-const isSelfEvident = (conversation: Conversation): boolean =>
+/** Whether `rowStatus` names the assignee already, as the member in control. */
+const statusNamesAssignee = (conversation: Conversation): boolean =>
   conversation.status === 'human_active' &&
   conversation.assigneeId === conversation.takenBy &&
   !isCustomerWaiting(conversation);
 
-/** Who looks after it. */
+/** Who looks after the conversation. */
 function assigneeView({ assignee }: Conversation, memberId: string): View {
   if (!assignee) return null;
   const words = `Assigned to ${assignee.id === memberId ? 'you' : assignee.name}`;
@@ -178,7 +178,7 @@ function previewView({ conversation, shownMessage, match }: InboxItem): View {
 const previewPrefix = ({ sender: { type, name } }: Message) =>
   type === 'customer' ? '' : `${name}: `;
 
-/** More is not seen on any screen. */
+/** No screen shows more. */
 const MAX_PREVIEW_CHARACTERS = 90;
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {

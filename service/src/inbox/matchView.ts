@@ -7,7 +7,7 @@ import { THREAD_PAGE } from './readThread.ts';
 export const matchView = ({ excerpt }: Match): View =>
   excerpt.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : text));
 
-/** The message that matches, on the page of the thread that has it; else the newest messages. */
+/** Leads to the message that matches, on the page that has it; else to the newest messages. */
 export function itemHref({ conversation: { id, messageCount }, match }: InboxItem, place: Place) {
   if (match === null) return threadHref(id, place);
   const { number } = match.message;

@@ -2,7 +2,7 @@ import type { IconName } from '../platform/html/icons.ts';
 import { adapterOf } from '../channels/index.ts';
 import type { ChannelType, Message } from '../conversations/index.ts';
 
-/** Something that a customer sent beside text. Its text is stored here, the file is not. */
+/** Something other than text that a customer sent. Its description is stored, the file is not. */
 export interface Attachment {
   readonly icon: IconName;
   /** `Picture`, or the file's name: `report.pdf (PDF)` */
@@ -11,13 +11,13 @@ export interface Attachment {
   readonly details: string | null;
   /** What the customer wrote with it; empty when nothing. */
   readonly caption: string;
-  /** Where the team finds it: `Open it in WhatsApp.` Null when all of it is here. */
+  /** Where the team finds it: `Open it in WhatsApp.` Null when the details say everything. */
   readonly where: string | null;
 }
 
 interface Kind {
   readonly icon: IconName;
-  /** What to do with it in the channel; null when the details are all of it. */
+  /** What to do with it in the channel; null when the details say everything. */
   readonly verb: 'See' | 'Listen to' | 'Open' | null;
 }
 
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   Contact: { icon: 'user-round', verb: null },
 };
 
-/** What stands before the brackets: how the message came. */
+/** What may stand in brackets before the kind: how the message came. */
 const WAYS: Readonly<Record<string, string>> = {
   'In a group': ', in a group',
   'Changed an earlier message': ', changed an earlier message',
@@ -82,10 +82,10 @@ const FILE_TYPES: Readonly<Record<string, string>> = {
   zip: 'ZIP',
 };
 
-/** `report.pdf (PDF)`; the name alone when its end says nothing. */
+/** `report.pdf (PDF)`; the name alone when its extension is unknown. */
 function withType(name: string): string {
-  const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(FILE_TYPES, ending) ? `${name} (${FILE_TYPES[ending]})` : name;
+  const extension = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(FILE_TYPES, extension) ? `${name} (${FILE_TYPES[extension]})` : name;
 }
 
 /** A message on one line: `Picture: Do you have this one?` */
@@ -99,7 +99,7 @@ export function messageInWords(message: Message, channel: ChannelType): string {
 
 /** The beginning of a text, on one line; with `…` where more follows. */
 export function beginningOf(text: string, maxCharacters: number): string {
-  // A character is at most two units long, and the last one may be cut.
+  // A character is at most two UTF-16 units long, and the last one may be cut in half.
   const read = text.slice(0, 2 * maxCharacters).replace(/[\uD800-\uDBFF]$/, '');
   const characters = [...read.replace(/\s+/g, ' ')];
   const isWhole = read === text && characters.length <= maxCharacters;

@@ -7,9 +7,9 @@ const JUST_NOW_MS = 15_000;
 const MAX_LOOKED_AT = 20;
 
 /**
- * The answer that another member has just sent, if the page on which the reply was written did not
- * show it; else null. The conversation stays locked, so that of two replies at once the second finds
- * the first.
+ * The answer that another member has just sent, if the page on which this member wrote a reply did
+ * not show it; else null. The conversation stays locked: of two simultaneous replies, the second
+ * finds the first.
  * @param seen how many messages there were when the page was made
  */
 export async function findOtherAnswer(
@@ -31,7 +31,7 @@ export async function findOtherAnswer(
   return newest.find(isOther) ?? null;
 }
 
-/** A reply was held back, since its page did not show what a colleague has just answered. */
+/** A reply was not sent, since its page did not show that a colleague has just answered. */
 export class OtherAnswer extends Error {
   override readonly name = 'OtherAnswer';
 

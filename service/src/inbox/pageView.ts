@@ -18,7 +18,7 @@ import type { OpenForm, PanelParts, SharedParts, ThreadParts } from './threadPar
 import { timeView } from '../platform/html/times.ts';
 
 interface PageParts extends ListParts, SharedParts, OpenForm, Pick<ComposerParts, 'cannedReplies'> {
-  /** Null: only the list. */
+  /** Null when only the list is shown. */
   readonly open: { readonly thread: Thread; readonly panel: PanelParts['panel'] } | null;
   readonly notice?: unknown;
 }

@@ -28,7 +28,7 @@ import { threadHref } from './links.ts';
 
 const HOUR_S = 60 * 60;
 const DAY_S = 24 * HOUR_S;
-/** How long a link can be open. */
+/** How long a link stays open: the choices of the form. */
 const EXPIRIES = [
   { seconds: HOUR_S, label: '1 hour' },
   { seconds: 6 * HOUR_S, label: '6 hours' },
@@ -42,7 +42,7 @@ const EXPIRIES = [
   { seconds: 365 * DAY_S, label: '1 year' },
 ] as const;
 
-/** The choices that the provider supports. */
+/** The choices that a provider supports. */
 function expiriesOf(provider: PaymentProvider) {
   const { min, max } = paymentAdapterOf(provider).expiresIn;
   return EXPIRIES.filter(({ seconds }) => seconds >= min && seconds <= max);
@@ -67,7 +67,7 @@ export const newPaymentValues = (
   send: 'on',
 });
 
-/** Checks the form. @param providers those that are set up */
+/** Checks the form. @param providers that are set up */
 export function parsePaymentForm(
   values: FormValues,
   providers: readonly PaymentProvider[],
@@ -104,6 +104,7 @@ export function paymentProblems(
   const { param } = error.details;
   if (param === undefined) return null;
   const name = param === 'expires_in' ? expiryField(provider!) : param;
+  // The message begins with the parameter's name.
   return { [name]: sentence(error.message.slice(param.length + 1)) };
 }
 
@@ -175,7 +176,7 @@ const CURRENCY_OPTIONS = [
   },
 ];
 
-/** Each provider with its own expiry. The page hides the expiry of those that are not chosen. */
+/** Each provider with its own expiry. The page shows only the expiry of the chosen provider. */
 function providerFields(form: PaymentForm): View {
   const { providers } = form;
   if (providers.length === 1)

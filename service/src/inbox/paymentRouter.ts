@@ -23,7 +23,7 @@ import { goBack, type ShowThread } from './threadParts.ts';
 
 type Post = Request<{ id: string; paymentId: string }>;
 
-/** How long a browser waits for the provider's page before the link is shown as being created. */
+/** How long the browser waits for the link before the conversation shows it as being created. */
 const WAIT_MS = 8000;
 /** How many of a contact's newest conversations are searched for a payment link's currency. */
 const MAX_LOOKED_AT = 20;
@@ -175,9 +175,9 @@ function addLinkActions(router: Router, deps: Deps): void {
 }
 
 /**
- * The currency of this conversation's last payment link, or else of one in the contact's other
- * conversations. Null when there is none: another customer's currency would be a trap, so the member
- * chooses.
+ * The currency of this conversation's last payment link, or else of the last one in the contact's
+ * other conversations. Null when the contact has no link: another customer's currency would be a
+ * trap, so the member chooses.
  */
 const lastCurrency = (
   { store }: Pick<Deps, 'store'>,

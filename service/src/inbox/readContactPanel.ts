@@ -11,7 +11,7 @@ import type { Deps } from '../platform/deps.ts';
 import type { Member, Workspace } from '../team/index.ts';
 import type { ToolCall } from '../tools/index.ts';
 
-/** What is known of a customer beside the thread; each list the newest first. */
+/** What is known of a customer besides the thread; each list has the newest first. */
 export interface ContactPanel extends ConversationView {
   readonly reach: Reach;
   /** Whom the conversation can be assigned to, the oldest member first. */
@@ -25,7 +25,7 @@ export interface ContactPanel extends ConversationView {
 }
 
 export const MAX_LISTED = 10;
-/** Notes of all kinds that are looked through for the team's own. */
+/** How many notes of all kinds are searched for those that the team wrote. */
 const MAX_NOTES_LOOKED_AT = 200;
 const MAX_MEMBERS = 1000;
 

@@ -20,7 +20,7 @@ import { readReach, type Reach } from '../channels/index.ts';
 
 export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }
-  /** With its tool as it is now; null when it was removed, or was never there. */
+  /** With its tool as it is now; null when the tool was removed, or never existed. */
   | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
   | { readonly type: 'wait'; readonly wait: Wait }
   | { readonly type: 'payment'; readonly payment: Payment }
@@ -28,16 +28,16 @@ export type ThreadItem =
 
 export interface Thread extends ConversationView {
   readonly items: readonly ThreadItem[];
-  /** Give it as `before` to read what came earlier; null when this is the beginning. */
+  /** The `before` with which to read the page before this one; null on the first page. */
   readonly earlier: number | null;
   /** False on a page of earlier messages. */
   readonly isNewest: boolean;
   readonly takenByName: string | null;
   readonly isAgentOn: boolean;
   readonly reach: Reach;
-  /** The contact's newest conversation, when it is another one than this. */
+  /** The contact's newest conversation; null when this is the newest. */
   readonly newerConversationId: string | null;
-  /** Who else of the team has it open. */
+  /** The other members who have the conversation open. */
   readonly present: readonly Present[];
 }
 
@@ -47,10 +47,10 @@ export const THREAD_PAGE = 50;
 const MAX_BETWEEN_MESSAGES = 500;
 
 /**
- * A page of a conversation as the team sees it: messages, and at their place tool calls, payment
- * links and what happened. What the member has now seen is no longer unread.
- * @param before shows the messages in front of this number; null for the newest
- * @param isSeen false when nobody looks at the page that asks
+ * A page of a conversation as the team sees it: messages, and in between tool calls, payment links,
+ * waits and notes. Reading the newest page marks the conversation as read.
+ * @param before shows the messages before this number; null for the newest
+ * @param isSeen false when the page that asks is hidden: nothing is marked as read
  * @throws not_found (404)
  */
 export const readThread = (
@@ -95,7 +95,7 @@ async function markRead(
   });
 }
 
-/** Messages by their number; behind each what followed it, in the order it was begun. */
+/** Messages by their number; after each message what followed it, in the order of creation. */
 async function itemsBetween(
   tx: Tx,
   conversationId: string,
@@ -109,7 +109,7 @@ async function itemsBetween(
     after: { value: first - 1 },
     limit: Math.max(0, last - first + 1),
   });
-  // The first page has what came before the first message. Each page has what follows its last one.
+  // The first page also has what came before the first message. Each has what follows its last one.
   const from = first === 1 ? 0 : first;
   const to = isNewest ? Infinity : last;
   const inOrder = {
@@ -123,7 +123,7 @@ async function itemsBetween(
     direction: 'desc',
     ...(isNewest ? {} : { after: { value: to + 1 } }),
   } as const;
-  /** Reads what is on the page; of more than the limit, the newest. */
+  /** Reads what is on the page: if that is more than the limit, the newest. */
   const read = async <Item extends { readonly afterMessage: number | null }>(
     find: (query: typeof fromFirst | typeof upToLast) => Promise<readonly Item[]>,
   ): Promise<readonly Item[]> => {
@@ -140,9 +140,9 @@ async function itemsBetween(
     read((query) => tx.waits.find(query)),
     read((query) => tx.systemNotes.find(query)),
   ]);
-  const placed: { position: number; id: string; item: ThreadItem }[] = [];
+  const placed: { position: number; time: string; item: ThreadItem }[] = [];
   const place = (position: number | null, id: string, item: ThreadItem) =>
-    placed.push({ position: position ?? 0, id: timeOf(id), item });
+    placed.push({ position: position ?? 0, time: timeOf(id), item });
   for (const call of calls) {
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     place(call.afterMessage, call.id, { type: 'tool_call', call, tool });
@@ -150,20 +150,20 @@ async function itemsBetween(
   for (const payment of payments)
     place(payment.afterMessage, payment.id, { type: 'payment', payment });
   for (const wait of waits)
-    place(answeredAt(wait, messages) ?? wait.afterMessage, wait.id, { type: 'wait', wait });
+    place(answerNumber(wait, messages) ?? wait.afterMessage, wait.id, { type: 'wait', wait });
   for (const note of notes) place(note.afterMessage, note.id, { type: 'note', note });
   for (const message of messages) place(message.number, '', { type: 'message', message });
   return placed
-    .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
+    .sort((a, b) => a.position - b.position || (a.time < b.time ? -1 : 1))
     .map(({ item }) => item);
 }
 
-/** A question that was answered stands behind the answer. */
-function answeredAt({ kind, answer }: Wait, messages: readonly Message[]): number | null {
+/** The number of the message that answered a question: the question stands after it. */
+function answerNumber({ kind, answer }: Wait, messages: readonly Message[]): number | null {
   if (kind !== 'reply' || answer === null) return null;
   const lastId = answer.messages.at(-1)?.id;
   return messages.find(({ id }) => id === lastId)?.number ?? null;
 }
 
-/** Ids of all kinds sort by time behind their prefix. */
+/** Without its prefix, an id of any kind sorts by time. */
 const timeOf = (id: string) => id.slice(id.indexOf('_') + 1);

@@ -4,8 +4,8 @@ import { holderName } from './labels.ts';
 import type { InboxItem } from './listInbox.ts';
 
 /**
- * The one thing to know about a conversation in the list: what is wrong, or what it waits for, else
- * who has it.
+ * The one thing to know about a conversation in the list: what is wrong, else what it waits for,
+ * else who has it.
  */
 export function rowStatus(item: InboxItem, memberId: string): View {
   const { conversation, hasFailed } = item;

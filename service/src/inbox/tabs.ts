@@ -5,10 +5,10 @@ import type { Position } from '../platform/http/searchPage.ts';
 export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approvals'] as const;
 export type InboxTab = (typeof INBOX_TABS)[number];
 
-/** A tab of conversations. `approvals` lists them by their tool calls. */
+/** A tab that lists conversations by their fields. `approvals` finds them by their tool calls. */
 export type ListTab = Exclude<InboxTab, 'approvals'>;
 
-/** Fields do not tell who is in `waiting`: the conversations whose customers wait. */
+/** The fields that conversations of a tab have. `waiting` has none: see `orderOfTab`. */
 export type TabFields = Partial<Pick<Conversation, 'status' | 'takenBy' | 'assigneeId'>>;
 
 const OPEN_STATUSES = ['ai_active', 'awaiting_human', 'human_active'] as const;

@@ -32,7 +32,7 @@ export interface PanelParts extends SharedParts {
   readonly panel: ContactPanel;
 }
 
-/** What is below the messages: an empty reply unless one of these is given. */
+/** What is below the messages: an empty reply form, unless one of these is given. */
 export interface OpenForm {
   readonly isClosing?: boolean;
   /** The note is open instead of the reply. */
@@ -50,7 +50,7 @@ export type ShowThread = (
   open?: OpenForm,
 ) => Promise<void>;
 
-/** Leads back to the same page of the conversation after an action. */
+/** Redirects to the same page of the conversation after an action. */
 export const goBack = (
   request: Request<{ id: string }>,
   response: Response,

@@ -17,17 +17,17 @@ interface WaitingAlert {
 
 interface WaitingAlerts {
   readonly waiting: readonly WaitingAlert[];
-  /** Customers who have waited since this time or longer are not listed; empty when all are. */
+  /** Customers who began to wait by this time may be missing; empty when all are listed. */
   readonly floor: string;
 }
 
-/** A browser is told of these at most at once. */
+/** How many alerts a browser gets at once. */
 const MAX_ALERTS = 50;
 const MAX_NOTES = 20;
 
 /**
- * What a member should hear of, the last to begin to wait first: not what a colleague has, or a
- * system that answers by the API.
+ * The waiting conversations that a member should hear of, the latest first. Not those that a
+ * colleague has, or an automation that answers through the API.
  */
 export const readWaitingAlerts = (
   { store }: Pick<Deps, 'store'>,
@@ -54,7 +54,7 @@ export const readWaitingAlerts = (
 const isToldTo = (memberId: string, { status, takenBy }: Conversation): boolean =>
   status !== 'human_active' || takenBy === memberId;
 
-/** The customer of a conversation and who assigned it to the member; null when it is not theirs. */
+/** A conversation's customer, and who assigned it to this member; null if it is not theirs. */
 export const readAssignment = (
   { store }: Pick<Deps, 'store'>,
   { workspace, member }: SignedIn,

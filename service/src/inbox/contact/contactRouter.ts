@@ -20,7 +20,7 @@ import { forgottenFragment, forgottenPage, type ForgottenPage } from './forgotte
 
 type OfConversation = Request<{ id: string }>;
 
-/** Empty: the channel's name. */
+/** An empty name brings back the channel's. */
 const nameSchema = z.object({
   name: z
     .string()
@@ -28,7 +28,7 @@ const nameSchema = z.object({
     .pipe(textSchema(MAX_CONTACT_NAME_CHARACTERS).nullable()),
 });
 
-/** A contact's page, where it is renamed or forgotten, and what was removed of a forgotten one. */
+/** A contact's page, where it is renamed or forgotten, and the page of what was removed then. */
 export function contactRouter(deps: Deps): Router {
   const router = Router();
   addName(router, deps);
@@ -73,7 +73,7 @@ function addForgetting(router: Router, deps: Deps): void {
       const notice = isSure ? 'forget-not-allowed' : 'forget-not-confirmed';
       return response.redirect(303, threadHref(id, placeOf(request), { notice }, '/contact'));
     }
-    // A second click comes when nobody may read any more whose conversation this was.
+    // On a second click the contact can no longer be read: its id is the first click's result.
     const contactId = await onceForForm(deps, workspace, ['forget', id], async (within) => {
       const { contact } = await readForgetPreview(within, workspace, id);
       await forgetContact(within, workspace, contact.id, actorOf(signedIn));

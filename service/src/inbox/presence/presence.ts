@@ -1,7 +1,7 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Document } from '../../store/store.ts';
 
-/** What a member's open page says of them. `stopped` is no longer writing, `left` no longer there. */
+/** What a member's page reports. `stopped`: no longer writing. `left`: the page was closed. */
 export const DOINGS = ['looking', 'writing', 'stopped', 'left'] as const;
 export type Doing = (typeof DOINGS)[number];
 
@@ -17,10 +17,10 @@ export interface Presence extends Document {
   readonly writingUntil: string | null;
 }
 
-/** Pages say every 25 seconds that they are open, and every 5 seconds that somebody writes there. */
+/** A page reports every 25 seconds that it is open, and every 5 seconds that its member writes. */
 const LOOKING_MS = 90_000;
 const WRITING_MS = 12_000;
-/** A time that is further away than this is not written again, so that few calls write. */
+/** A stored time that is further away than this is not extended, so that few reports write. */
 const LOOKING_ENOUGH_MS = 60_000;
 const WRITING_ENOUGH_MS = 8000;
 
@@ -30,9 +30,9 @@ export const presenceId = ({ conversationId, memberId }: Omit<Of, 'workspaceId'>
   `${conversationId}:${memberId}`;
 
 /**
- * What is to be stored when a page says what its member does.
+ * What to store when a page reports what its member does.
  * @param former what is stored, if anything
- * @returns null when what is stored still says so
+ * @returns null when nothing needs to be stored
  */
 export function presenceAfter(
   former: Presence | null,

@@ -12,9 +12,11 @@ export interface Present {
 
 /** More are not shown. */
 const MAX_PRESENT = 20;
+/** Some of those that are stored have lapsed. */
+const MAX_LOOKED_AT = 10 * MAX_PRESENT;
 
 /**
- * Notes what a member does in a conversation. It lapses unless it is said again.
+ * Records what a member does in a conversation. The record lapses unless the page reports again.
  * @throws not_found (404)
  */
 export const notePresence = (
@@ -31,14 +33,14 @@ export const notePresence = (
     if (next !== null) await tx.presences.put(next);
   });
 
-/** Who else of the team has a conversation open. */
+/** The other members who have a conversation open. @param memberId who is left out */
 export async function findPresent(
   tx: Tx,
   conversationId: string,
   memberId: string,
   now: Date,
 ): Promise<readonly Present[]> {
-  const found = await tx.presences.find({ where: { conversationId }, limit: 10 * MAX_PRESENT });
+  const found = await tx.presences.find({ where: { conversationId }, limit: MAX_LOOKED_AT });
   const present: Present[] = [];
   for (const presence of found) {
     if (presence.memberId === memberId || !isThere(presence, now)) continue;

@@ -14,14 +14,14 @@ export type WaitingItem = (
   readonly id: string;
   readonly createdAt: string;
   readonly conversationId: string | null;
-  /** The customer whose conversation it is in; null when there is none. */
+  /** The name of the customer; null without a conversation. */
   readonly customer: string | null;
 };
 
 export interface Waiting {
-  /** What has waited longest comes first. */
+  /** The longest waiting first. */
   readonly items: readonly WaitingItem[];
-  /** Decided or ended lately, newest first: questions of workflows. */
+  /** Questions of workflows that have lately been decided or ended, newest first. */
   readonly ended: readonly Wait[];
 }
 
@@ -41,7 +41,7 @@ const findWaiting = async (tx: Tx, { id: workspaceId }: Workspace) => ({
   }),
 });
 
-/** @returns how much waits, MAX_SHOWN at most */
+/** @returns how many items wait, MAX_SHOWN at most */
 export const countWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace) =>
   store.transaction(async (tx): Promise<number> => {
     const { waits, calls } = await findWaiting(tx, workspace);
@@ -70,7 +70,7 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
 const toolOf = async (tx: Tx, { toolId }: ToolCall): Promise<Tool | null> =>
   toolId === null ? null : tx.tools.peek(toolId);
 
-/** Those of the newest questions that are no longer open. */
+/** Of the newest questions, those that are no longer open. */
 async function findEnded(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly Wait[]> {
   const newest = await tx.waits.find({
     where: { workspaceId, kind: 'decision' },

@@ -18,7 +18,7 @@ export interface WaitingPage {
   readonly notice?: unknown;
 }
 
-/** All that waits for a decision of the team, each with what it takes to decide it. */
+/** All that waits for a decision of the team, each item with what is needed to decide it. */
 export const waitingPage = (page: WaitingPage): View =>
   teamPage(
     page.signedIn,

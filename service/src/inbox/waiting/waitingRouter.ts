@@ -29,7 +29,7 @@ export function waitingRouter(deps: Deps): Router {
   router.post('/waiting/waits/:id/decide', async (request, response) => {
     const { id } = request.params;
     const notice = await decideByForm(deps, request, response, id);
-    // It is not in the list any more. Its page says who decided.
+    // A question that has ended is no longer in the list. Its page says who decided.
     goBack(response, notice, notice === 'wait-ended' ? `/waits/${id}` : '/waiting');
   });
   router.post('/waiting/tool-calls/:id/decide', async (request, response) =>
@@ -48,11 +48,14 @@ async function read(
   return { signedIn, waiting, now: deps.clock.now(), notice: query.notice };
 }
 
-/** What comes after a conversation's own items, round the list; one of these if there is no other. */
+/**
+ * The first item behind those of a conversation, which goes on at the beginning of the list. The
+ * first of all if there are no items of other conversations.
+ */
 function nextAfter(items: readonly WaitingItem[], from: unknown): WaitingItem | undefined {
   const at = items.findLastIndex(({ conversationId }) => conversationId === from) + 1;
-  const round = [...items.slice(at), ...items.slice(0, at)];
-  return round.find(({ conversationId }) => conversationId !== from) ?? items[0];
+  const inTurn = [...items.slice(at), ...items.slice(0, at)];
+  return inTurn.find(({ conversationId }) => conversationId !== from) ?? items[0];
 }
 
 const addressOf = ({ id, conversationId }: WaitingItem) =>
