@@ -91,7 +91,7 @@ export interface Conversation extends Document {
   /** The open wait that takes the customer's next messages as its answer. */
   readonly replyWaitId?: string | null;
   readonly handover: Handover | null;
-  /** The team member in control; null when the agent or an API key is in control. */
+  /** The team member in control; null when no member is. */
   readonly takenBy?: string | null;
   /** The member who looks after the conversation; null or missing when nobody does. */
   readonly assigneeId?: string | null;

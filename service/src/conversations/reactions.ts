@@ -31,7 +31,7 @@ export interface Reactions {
   /** The message that asks a wait's question failed for good on its channel. */
   onUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void>;
   /**
-   * A person handed the conversation back to the agent.
+   * The conversation was handed back to the agent.
    * @returns the conversation, unsaved: if the agent is on, it no longer waits for the team
    */
   onHandedBack(tx: Tx, conversation: Conversation, now: Date): Promise<Conversation>;

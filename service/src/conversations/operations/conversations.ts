@@ -71,7 +71,7 @@ export const withShownContacts = async <Item extends { readonly contactId: strin
   items: readonly Item[],
 ) => (await withContacts(tx, items)).filter(([, contact]) => !isForgotten(contact));
 
-/** The contact of a conversation; null when there is no conversation. */
+/** The contact of a conversation; null when there is no such conversation or contact. */
 export async function findContactOf(
   tx: Tx,
   conversationId: string | null,
