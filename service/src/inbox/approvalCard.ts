@@ -12,7 +12,7 @@ import { argumentsView, callName, resultView } from './toolCallView.ts';
 interface ApprovalParts {
   readonly signedIn: Viewer;
   readonly now: Date;
-  /** Its close may be why the call was cancelled. Not needed where only waiting calls are shown. */
+  /** Its close may explain a cancelled call. Left out where only waiting calls are shown. */
   readonly conversation?: Conversation;
   /** Where the decision is posted. */
   readonly action: string;

@@ -4,7 +4,7 @@ import type { SignedIn } from '../team/index.ts';
 import { countWaitingConversations, MAX_COUNTED } from './listInbox.ts';
 import { countWaiting, MAX_SHOWN } from './waiting/listWaiting.ts';
 
-/** `7`, `99+`; empty for none. @param max where counting stopped */
+/** `7`, `99+`; empty for none. @param max where counting stops */
 export const countInWords = (count: number, max: number): string =>
   count === 0 ? '' : count < max ? String(count) : `${max - 1}+`;
 

@@ -28,14 +28,14 @@ export type ThreadItem =
 
 export interface Thread extends ConversationView {
   readonly items: readonly ThreadItem[];
-  /** The `before` with which to read the page before this one; null on the first page. */
+  /** The `before` that reads the page before this one; null when there is none. */
   readonly earlier: number | null;
   /** False on a page of earlier messages. */
   readonly isNewest: boolean;
   readonly takenByName: string | null;
   readonly isAgentOn: boolean;
   readonly reach: Reach;
-  /** The contact's newest conversation; null when this is the newest. */
+  /** The id of the contact's newest conversation; null when this is the newest. */
   readonly newerConversationId: string | null;
   /** The other members who have the conversation open. */
   readonly present: readonly Present[];

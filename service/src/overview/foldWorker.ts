@@ -3,7 +3,7 @@ import type { ServiceStore } from '../store/collections.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { foldAll } from './fold.ts';
 
-/** How often. In between, a page adds up by itself what was counted since. */
+/** Between two folds, a page adds up by itself what was counted since. */
 const EVERY_MS = 5_000;
 
 /** Adds up what was counted, at the start and then every few seconds. */

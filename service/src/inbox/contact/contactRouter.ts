@@ -73,7 +73,7 @@ function addForgetting(router: Router, deps: Deps): void {
       const notice = isSure ? 'forget-not-allowed' : 'forget-not-confirmed';
       return response.redirect(303, threadHref(id, placeOf(request), { notice }, '/contact'));
     }
-    // On a second click the contact can no longer be read: its id is the first click's result.
+    // On a second click the contact can no longer be read: its id is what the first click returned.
     const contactId = await onceForForm(deps, workspace, ['forget', id], async (within) => {
       const { contact } = await readForgetPreview(within, workspace, id);
       await forgetContact(within, workspace, contact.id, actorOf(signedIn));

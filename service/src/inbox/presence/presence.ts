@@ -1,7 +1,7 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Document } from '../../store/store.ts';
 
-/** What a member's page reports. `stopped`: no longer writing. `left`: the page was closed. */
+/** What a page reports of its member. `stopped`: no longer writing. `left`: closed or hidden. */
 export const DOINGS = ['looking', 'writing', 'stopped', 'left'] as const;
 export type Doing = (typeof DOINGS)[number];
 

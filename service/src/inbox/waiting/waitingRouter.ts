@@ -49,8 +49,8 @@ async function read(
 }
 
 /**
- * The first item behind those of a conversation, which goes on at the beginning of the list. The
- * first of all if there are no items of other conversations.
+ * The next item of another conversation: first behind those of `from`, then from the beginning of
+ * the list. If there is no other conversation, the first item.
  */
 function nextAfter(items: readonly WaitingItem[], from: unknown): WaitingItem | undefined {
   const at = items.findLastIndex(({ conversationId }) => conversationId === from) + 1;
