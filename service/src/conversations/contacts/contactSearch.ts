@@ -24,9 +24,9 @@ export function readContactSearch(q: string): ContactSearch {
 }
 
 /**
- * Makes a test for contacts: is the text in the name or, if it has a `•`, in a masked detail, as the
- * API shows them? Masking a number takes a tenth of a millisecond, and a search looks at thousands
- * of contacts, so a number that cannot match is not masked.
+ * Makes a test for contacts: is the text in the name or, if it has a `•`, in a masked detail, as
+ * the API shows them? Masking a number takes a tenth of a millisecond, and a search looks at
+ * thousands of contacts, so a number that cannot match is not masked.
  */
 export function shownMatcher(text: string): (contact: Contact) => boolean {
   const wanted = foldForSearch(text.trim());
