@@ -2,6 +2,6 @@
 export interface Actor {
   readonly type: 'agent' | 'team_member' | 'api';
   readonly name: string;
-  /** Only of a team member. */
+  /** Only for a team member. */
   readonly memberId?: string;
 }

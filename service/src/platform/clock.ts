@@ -4,8 +4,8 @@ export interface Clock {
 }
 
 /**
- * Two readings of one clock. What people see and what leaves the service carries `now`; how long to
- * wait is counted by `steadyMs`, because somebody may set the clock on the wall.
+ * Two readings of one clock. Times that people see or that leave the service come from `now`. Waits
+ * are measured with `steadyMs`, because the time of day may be set while the process runs.
  * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export interface SteadyClock extends Clock {

@@ -1,2 +1,2 @@
-/** Orders texts by code units, as SQL with COLLATE "C" nearly does and `localeCompare` does not. */
+/** Orders texts by code units, not by language: nearly the order of SQL's COLLATE "C". */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -5,26 +5,26 @@ import { data } from 'currency-codes';
  * ISO 4217 says which currencies there are and how many decimals each has.
  */
 
-/** Precious metals, test codes and the like stand in ISO 4217 too, all with X; these are money. */
+/** In ISO 4217, X begins the codes of precious metals, tests and the like, and of this money. */
 const MONEY_WITH_X = ['XAF', 'XCD', 'XOF', 'XPF'];
 
 const DECIMALS: ReadonlyMap<string, number> = new Map([
   ...data
     .filter(({ code }) => !code.startsWith('X') || MONEY_WITH_X.includes(code))
     .map(({ code, digits }) => [code.toLowerCase(), digits] as const),
-  // The Caribbean guilder: in ISO 4217 since 2025 (amendment 176), and not yet in the list we have.
+  // The Caribbean guilder: in ISO 4217 since 2025 (amendment 176), but not yet in currency-codes.
   ['xcg', 2],
 ]);
 
 /** Lower case, sorted. */
 export const CURRENCIES: readonly string[] = [...DECIMALS.keys()].sort();
 
-/** In minor units: twelve digits. */
+/** Twelve digits. */
 export const MAX_AMOUNT_MINOR = 999_999_999_999;
 
 export const isCurrency = (code: string): boolean => DECIMALS.has(code);
 
-/** How many decimals a currency has. @param currency lower case @throws Error when it is none */
+/** How many decimals a currency has. @param currency lower case @throws Error for an unknown one */
 export function decimalsOf(currency: string): number {
   const decimals = DECIMALS.get(currency);
   if (decimals === undefined) throw new Error(`${currency} is no currency`);
@@ -32,8 +32,9 @@ export function decimalsOf(currency: string): number {
 }
 
 /**
- * For people: `US$49.00`, `JP¥4,900`, `KWD 4.900`. Never a bare `$`, which is pesos to many of
- * them. @param amount minor units
+ * For people: `US$49.00`, `JP¥4,900`, `KWD 4.900`. Never a bare `$`, which many people read as
+ * pesos.
+ * @param amount minor units
  */
 export function formatAmount(amount: number, currency: string, locale = 'en-001'): string {
   const digits = decimalsOf(currency);
@@ -54,10 +55,11 @@ export function minorToText(amount: number, decimals: number): string {
 }
 
 /**
- * What a person types in the main unit (`49`, `49.9`, `49,90`) in minor units, exactly. Null when
- * it is no amount, has more decimals than the currency, or is not from 1 to MAX_AMOUNT_MINOR. What can be
- * read in two ways is none: no separators of thousands, and of currencies with three decimals
- * `4,900` (four thousand nine hundred for some, four point nine for others).
+ * Reads an amount that a person typed in the main unit: `49`, `49.9`, `49,90`. Separators of
+ * thousands are refused, and so is `4,900` in currencies with three decimals: some people mean four
+ * thousand nine hundred, others four point nine.
+ * @returns the exact amount in minor units; null when the text is not an amount, has more decimals
+ * than the currency, or is not from 1 to MAX_AMOUNT_MINOR
  */
 export function parseAmount(text: string, currency: string): number | null {
   const match = /^(\d{1,12})(?:([.,])(\d{1,4}))?$/.exec(text.trim());
@@ -70,8 +72,8 @@ export function parseAmount(text: string, currency: string): number | null {
 }
 
 /**
- * What `parseAmount` takes, in words: the end of a sentence that begins with the field. @param
- * currency lower case
+ * What `parseAmount` takes, in words: the end of a sentence that begins with the field.
+ * @param currency lower case
  */
 export function amountHint(currency: string): string {
   const decimals = decimalsOf(currency);

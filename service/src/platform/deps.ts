@@ -5,19 +5,19 @@ import type { Clock } from './clock.ts';
 import type { ServiceStore, Tx } from '../store/collections.ts';
 
 /**
- * What operations are given: where things are kept, what time it is, how secrets are sealed.
- * Subjects add what theirs need, by declaration merging; app/service.ts puts it together.
+ * What operations are given: where things are kept, what time it is, how secrets are sealed. Each
+ * subject adds what its operations need, by declaration merging; app/service.ts puts it together.
  */
 export interface Deps {
-  /** Transactions alone: an operation may run inside a caller's transaction. */
+  /** Only `transaction`, because an operation may run inside a caller's transaction. */
   readonly store: Pick<ServiceStore, 'transaction'>;
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly passwords: Passwords;
   /**
    * Refuses an address that events and tool calls may not be sent to.
-   * @param param the field that holds it, for the error
-   * @param workspace look-ups are shared out among workspaces
+   * @param workspace the one whose share of the look-ups is used
+   * @param param the field that holds the address, for the error
    * @throws target_url_invalid, target_url_not_https, target_url_not_public,
    * target_url_unresolvable (422); unavailable (503)
    */
@@ -26,12 +26,12 @@ export interface Deps {
     url: string,
     param: string,
   ) => Promise<void>;
-  /** Told when a bound against abuse is reached. */
+  /** To be told when a bound against abuse is reached. */
   readonly bounds: Bounds;
   /**
-   * Refuses what adds to the store while the memory for it is full: a visitor who is new sooner
-   * than the rest, and a workspace that holds much sooner than others.
-   * @param workspaceId whose it would be; null while that is not known
+   * Refuses additions to the store while its memory is full. New visitors are refused before other
+   * data, and workspaces that hold much before other workspaces.
+   * @param workspaceId the workspace that would hold the addition; null while it is not known
    * @throws unavailable (503) with Retry-After
    * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
    */
@@ -40,7 +40,7 @@ export interface Deps {
   readonly publicUrl: () => string;
 }
 
-/** Runs several operations as one transaction: all of them are kept, or none. */
+/** Runs several operations as one transaction: all their changes are kept, or none. */
 export const inOneTransaction = <D extends Pick<Deps, 'store'>, T>(
   deps: D,
   run: (within: D, tx: Tx) => Promise<T>,

@@ -6,7 +6,7 @@ import { linesOf, type Line } from './lines.ts';
 
 /** An open file of the store. */
 export interface StoreFile {
-  /** Writes all of `bytes` at `position` or throws; then some of them may be in the file. */
+  /** Writes all of `bytes` at `position`. After an error, some of them may be in the file. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   /** Resolves when everything written so far survives a loss of power. */
   sync(): Promise<void>;
@@ -27,9 +27,7 @@ export interface Files {
 /** Up to this size, the copy into the page cache costs less than passing it to another thread. */
 const MAX_SYNCHRONOUS_BYTES = 64 << 10;
 
-/**
- * write(2) may write only a part, as on a nearly full disk. Writing the rest reports the reason.
- */
+/** write(2) may write only a part, as on a nearly full disk. The next write then gets the error. */
 const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
   for (let done = 0; done < bytes.length; ) {
     const left = bytes.length - done;
@@ -79,7 +77,7 @@ export async function withFile<T>(
   }
 }
 
-/** Cuts off a file's end; that survives a loss of power. */
+/** Cuts a file to a length. The cut survives a loss of power. */
 export const cutFile = (files: Files, path: string, length: number): Promise<void> =>
   withFile(files, path, 'r+', async (file) => {
     await file.truncate(length);

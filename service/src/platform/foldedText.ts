@@ -16,8 +16,8 @@ export const replaceFolded = (text: string, replacements: readonly Replacement[]
   replacements.reduce(replaceIn, shadowOf(text)).typed;
 
 /**
- * Unit `i` of `text` is the fold of `typed` from `starts[i]` to `ends[i]`. The arrays are left out if
- * both texts are equal.
+ * Code unit `i` of `text` was folded from `typed`, between `starts[i]` and `ends[i]`. The arrays
+ * are left out if both texts are equal.
  */
 interface Shadow {
   readonly typed: string;
@@ -70,7 +70,7 @@ const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
 const isItsOwnShadow = (text: string) =>
   !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
 
-/** Folding a character is slow, and texts use few different ones. */
+/** Folding a character is slow, and texts use few different characters. */
 const foldCharacter = remember(4_096, (character) =>
   character.startsWith('%')
     ? decodeEscape(character)

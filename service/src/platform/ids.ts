@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 
-/** ulid needs 16 random numbers each new millisecond. By itself it asks the system for each one. */
+/**
+ * ulid needs 16 random numbers for each new millisecond. On its own, it asks the system 16 times.
+ */
 let random = Buffer.alloc(0);
 let used = 0;
 const fraction = () => {
@@ -41,15 +43,16 @@ type IdPrefix =
 export const newId = (prefix: IdPrefix): string => `${prefix}_${nextUlid()}`;
 
 /**
- * An id made from the thing, so that the same thing is stored once. It looks like every other id.
- * @param at what it sorts by; null: before all others
+ * An id made from a text, so that the same thing is stored once. It looks like every other id.
+ * @param at the time that the id sorts by; null: before all others
+ * @param thing the text that identifies the thing
  */
 export const derivedId = (prefix: IdPrefix, at: Date | null, thing: string): string =>
   `${prefix}_${encodeTime(at?.getTime() ?? 0)}${base32(createHash('sha256').update(thing).digest().subarray(0, 10))}`;
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** @param bytes ten of them: 16 characters */
+/** @param bytes exactly ten, which make 16 characters */
 const base32 = (bytes: Buffer): string => {
   const bits = BigInt(`0x${bytes.toString('hex')}`);
   return Array.from(

@@ -8,7 +8,9 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text is not JSON, or passes a limit. `message` is a sentence that quotes nothing of the text. */
+/**
+ * The text is not JSON, or exceeds a limit. `message` is a sentence that does not quote the text.
+ */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
@@ -32,11 +34,11 @@ export function endOfString(text: string, start: number): number {
 interface Extent {
   /** How deep `JSON.parse` would recurse. */
   readonly depth: number;
-  /** How many values it would make, or a few more. */
+  /** How many values `JSON.parse` would make, or a few more. */
   readonly values: number;
 }
 
-/** Measures a text in a plain loop, before it is parsed. Stops when a limit is passed. */
+/** Measures a text in a plain loop, before it is parsed. Stops at the first limit exceeded. */
 function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
   let [depth, deepest, values] = [0, 0, 1];
   for (
@@ -58,7 +60,7 @@ function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
 
 /**
  * Whether a value holds a number that is too large to store: `1e400` is JSON, and is parsed as
- * Infinity. It does not recurse, so any depth is fine.
+ * Infinity. The search does not recurse, so any depth is fine.
  */
 export function holdsInfinity(value: unknown): boolean {
   const open: unknown[] = [value];
@@ -108,8 +110,8 @@ interface JsonLimits {
 }
 
 /**
- * Which limit a value breaks when it is written as JSON in UTF-8; null for none. A value that contains
- * itself is too deep.
+ * Which limit a value breaks when it is written as JSON in UTF-8; null for none. A value that
+ * contains itself always breaks one.
  * @throws TypeError when it holds something that JSON cannot, such as a bigint
  */
 export function brokenLimit(
@@ -124,7 +126,7 @@ export function brokenLimit(
     if (depth > maxDepth) return 'maxDepth';
     const children = Object.values(container);
     count += children.length;
-    // Each child takes at least a byte, so this many cannot fit, and the rest is skipped.
+    // Each child takes at least a byte, so more children than bytes cannot fit.
     if (count > maxBytes) return 'maxBytes';
     for (const child of children) open.push([child, depth + 1]);
   }
@@ -143,8 +145,8 @@ const setOwn = (target: Container, key: string, value: Json) =>
   });
 
 /**
- * A copy with `change` applied to every text and every key. If two keys become equal, the later value
- * stays. It does not recurse, so any depth is fine.
+ * A copy with `change` applied to every text and every key. If two keys become equal, the later
+ * value stays. Copying does not recurse, so any depth is fine.
  * @param changeNumber applied to every number; when left out, numbers stay
  */
 export function mapStrings(
@@ -178,7 +180,10 @@ export const ownField = (object: JsonObject, name: string): Json | undefined =>
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The fields that have a value. Spread over another object, an undefined one would overwrite it. */
+/**
+ * The fields that are not undefined. When an object is spread over another one, its undefined
+ * fields would overwrite the other's values.
+ */
 export const definedOnly = <T extends object>(fields: T): Defined<T> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

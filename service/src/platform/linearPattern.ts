@@ -14,12 +14,12 @@ const MAX_PATTERN_CHARACTERS = 1_000;
 const MAX_PROGRAM_SIZE = 20_000;
 
 /**
- * The most characters of one pattern with its counts written out, checked before compiling. Twice the
- * program's size, since RE2 makes `(?:a|b)` smaller than it is written.
+ * The largest `patternSize` that is compiled. Twice the size of the program, since RE2 makes
+ * `(?:a|b)` smaller than `patternSize` estimates.
  */
-const MAX_WRITTEN_OUT_CHARACTERS = 2 * MAX_PROGRAM_SIZE;
+const MAX_PATTERN_SIZE = 2 * MAX_PROGRAM_SIZE;
 
-/** Instructions times characters. It takes about an eighth of a second. */
+/** Instructions times characters. This much takes about an eighth of a second. */
 const WORK_PER_CHECK = 16_000_000;
 
 /** Compiling one instruction costs about as much as matching it with this many characters. */
@@ -39,15 +39,15 @@ export class PatternWork {
     this.#left = most;
   }
 
-  /** True once something was given up because too little was left. */
+  /** True once `spend` has refused something. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
 
   /** @throws PatternBudgetError when too little is left, and on every call after that */
-  spend(work: number, on: string): void {
+  spend(work: number, what: string): void {
     this.#left -= work;
-    if (this.#left < 0) throw new PatternBudgetError(`${on} takes too long on texts this long.`);
+    if (this.#left < 0) throw new PatternBudgetError(`${what} takes too long on texts this long.`);
   }
 }
 
@@ -68,7 +68,7 @@ class PatternTooLarge extends Error {}
  */
 function compile(pattern: string): RE2JS {
   if (NAMED_REFERENCE.test(pattern)) throw new Error('reference to a named group');
-  if (patternSize(pattern) > MAX_WRITTEN_OUT_CHARACTERS) throw new PatternTooLarge();
+  if (patternSize(pattern) > MAX_PATTERN_SIZE) throw new PatternTooLarge();
   return RE2JS.compile(RE2JS.translateRegExp(pattern));
 }
 
@@ -97,7 +97,9 @@ function compileOrRefuse(pattern: string, param: string): RE2JS {
   }
 }
 
-/** The expression that ajv expects. ajv keeps one for each text that `toString` returns. */
+/**
+ * What ajv expects of an expression. ajv keeps one Matcher for each text that `toString` returns.
+ */
 interface Matcher {
   test(text: string): boolean;
   toString(): string;
@@ -112,7 +114,8 @@ export class LinearPatterns {
   /**
    * Compiles a pattern once.
    * @param param the pattern's place, for the error
-   * @throws ParametersError when RE2 does not support it, or when the patterns are too large together
+   * @throws ParametersError when RE2 does not support it, or when the patterns are too large
+   * together
    */
   add(pattern: string, param: string): void {
     if (this.#compiled.has(pattern)) return;
@@ -122,7 +125,7 @@ export class LinearPatterns {
     if (this.#size > MAX_PROGRAM_SIZE) throw tooLarge(pattern, param);
   }
 
-  /** Begins a new check, with the full amount of work. */
+  /** Begins a new check, which may spend the full WORK_PER_CHECK. */
   refill(): void {
     this.#work = new PatternWork(WORK_PER_CHECK);
   }
@@ -158,8 +161,8 @@ interface PatternFinder {
 }
 
 /**
- * Live tools use the same patterns at every turn, so compiled ones are kept, up to about 20 MB. The
- * oldest go first.
+ * Live tools use the same patterns at every turn, so compiled patterns are kept, up to about 20 MB.
+ * Beyond that, the oldest are forgotten first.
  */
 const MAX_REMEMBERED_SIZE = 100_000;
 const remembered = new Map<string, RE2JS | null>();
@@ -180,7 +183,7 @@ function compileOnce(pattern: string, work: PatternWork): RE2JS | null {
   const known = remembered.get(pattern);
   if (known !== undefined) return known;
   work.spend(
-    Math.min(patternSize(pattern), MAX_WRITTEN_OUT_CHARACTERS) * WORK_TO_COMPILE,
+    Math.min(patternSize(pattern), MAX_PATTERN_SIZE) * WORK_TO_COMPILE,
     `The pattern ${excerpt(pattern)}`,
   );
   const compiled = compileOrNull(pattern);
@@ -226,8 +229,8 @@ export function patternFinder(pattern: string, work: PatternWork): PatternFinder
 }
 
 /**
- * The size of a pattern with its counts written out: about the number of instructions that it compiles
- * to, estimated from its text. `(?:(?:x{30}){30}){30}` is short, and compiles to 27,000.
+ * Estimates from a pattern's text how many instructions it compiles to, with its counts written
+ * out: `(?:(?:x{30}){30}){30}` is short, and compiles to 27,000.
  */
 export function patternSize(pattern: string): number {
   /** For each open group: its size so far, and the size of the part that a count would repeat. */

@@ -5,7 +5,7 @@ export interface Line {
   readonly position: number;
   /** From 1. */
   readonly number: number;
-  /** False for the last bytes when no newline follows them. */
+  /** Whether a newline follows. Only the last line may have none. */
   readonly ended: boolean;
 }
 
@@ -48,8 +48,8 @@ export async function* linesOf(
     position += bytes.length + 1;
     return line;
   };
-  for await (const each of chunks) {
-    const chunk = Buffer.from(each.buffer, each.byteOffset, each.byteLength);
+  for await (const { buffer, byteOffset, byteLength } of chunks) {
+    const chunk = Buffer.from(buffer, byteOffset, byteLength);
     const lines: Line[] = [];
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {

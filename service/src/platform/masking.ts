@@ -51,8 +51,8 @@ const ADDRESS = new RegExp(
 );
 
 /**
- * A text without any of these characters holds no number and no address. Most texts are skipped for
- * that reason.
+ * A text without any of these characters holds no number and no address. This check saves the
+ * search for most texts.
  */
 const MAY_HOLD_DETAILS = /[\p{N}\p{Ps}@＠﹫%]/u;
 
@@ -102,7 +102,7 @@ function trunkPrefix(parsed: PhoneNumber): string {
 
 /**
  * From abroad, a mobile number is 9, area and subscriber. Inside the country it is area, 15 and
- * subscriber; inside its area, 15 and subscriber. People write all three, however it is stored.
+ * subscriber; inside its area, 15 and subscriber. People write all three, whichever one is stored.
  */
 function argentineSpelling({ nationalNumber }: PhoneNumber): string {
   const number = nationalNumber.replace(/^9(?=\d{10}$)/, '');
@@ -149,13 +149,14 @@ export function maskedDetails(contact: Details): MaskedDetails {
 }
 
 /**
- * Masks this contact's own phone and e-mail in free text, in their usual spellings and with any signs
- * between the digits. Other numbers, such as an order's or a price, and other addresses stay readable.
+ * Masks this contact's own phone and e-mail in free text, in their usual spellings and with any
+ * signs between the digits. Other numbers, such as an order's or a price, and other addresses stay
+ * readable.
  */
 export const maskText = (text: string, contact: Details): string =>
   MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, maskedDetails(contact).patterns) : text;
 
-/** As `maskText`, for every text, key and number of a JSON value: a number may be the phone's. */
+/** Like `maskText`, for every text, key and number of a JSON value: a number may be the phone. */
 export const maskJson = (value: Json, contact: Details): Json =>
   mapStrings(
     value,
@@ -168,8 +169,8 @@ export const maskJson = (value: Json, contact: Details): Json =>
   );
 
 /**
- * Puts this contact's own phone and e-mail back where they are masked. The agent never sees them, but
- * can still pass them to the team's tools.
+ * Puts this contact's own phone and e-mail back where they are masked. The agent never sees them,
+ * but can still pass them to the team's tools.
  */
 export function unmaskJson(value: Json, contact: Details): Json {
   const { phone, email } = maskedDetails(contact);
@@ -180,13 +181,14 @@ export function unmaskJson(value: Json, contact: Details): Json {
 }
 
 /**
- * Masks the id that a channel gives a message. WhatsApp's id is base64 and holds the phone number that
- * the customer had at that time. Its digits become zeros, and the rest keeps the id unique.
+ * Masks the id that a channel gives a message. WhatsApp's id is base64 and holds the phone number
+ * that the customer had at that time. The number's digits become zeros, and the rest keeps the id
+ * unique.
  */
 export const maskId = (id: string, contact: Details): string =>
   maskText(id, contact).replace(/[A-Za-z0-9+/]{12,}={0,2}/g, maskBase64);
 
-/** Inside the bytes, a number follows a byte that holds its length. */
+/** Inside the bytes, the phone number follows a byte that holds its length. */
 function maskBase64(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
   const found = [...bytes.toString('latin1').matchAll(/(?<!\d)\d{6,15}(?!\d)/g)].filter(
@@ -202,7 +204,7 @@ function maskBase64(base64: string): string {
   return base64.endsWith('=') ? masked : masked.replace(/=+$/, '');
 }
 
-/** A name that does not reveal the contact: the masked phone, else the masked e-mail, else "Visitor …". */
+/** Names a contact without revealing it: masked phone, else masked e-mail, else "Visitor …". */
 export function contactDisplay(contact: Details & { readonly id: string }): string {
   const { phone, email } = maskedDetails(contact);
   return phone ?? email ?? visitorName(contact);

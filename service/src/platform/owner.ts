@@ -4,11 +4,13 @@ export interface Owner {
   readonly workflowId: string;
   readonly workflowName: string;
   readonly nodeId: string;
-  /** The host of the n8n's webhook addresses. A clone of an instance has its id, but another host. */
+  /**
+   * The host of the n8n's webhook addresses. A clone of an instance has its id, but another host.
+   */
   readonly host: string;
 }
 
-/** What tells owners apart; the name of a workflow can change. */
+/** What tells owners apart. Without the workflow's name, which can change. */
 export type OwnerIdentity = Omit<Owner, 'workflowName'>;
 
 /** Whether both run in the same n8n. */
@@ -16,8 +18,8 @@ export const isSameInstance = (a: OwnerIdentity, b: OwnerIdentity): boolean =>
   a.instanceId === b.instanceId && a.host === b.host;
 
 /** Whether an owner has these fields. A field that is left out fits every owner. */
-export const matchesOwner = (owner: Owner, asked: Partial<OwnerIdentity>): boolean =>
-  Object.entries(asked).every(
+export const matchesOwner = (owner: Owner, fields: Partial<OwnerIdentity>): boolean =>
+  Object.entries(fields).every(
     ([field, value]) => value === undefined || owner[field as keyof OwnerIdentity] === value,
   );
 
@@ -29,7 +31,7 @@ export interface Unpublishing {
   readonly owner: OwnerIdentity;
   /** The publication to take back; undefined: the newest. */
   readonly revision: number | undefined;
-  /** Only while calls go to this address. */
+  /** Takes it back only while its calls go to this address; undefined: wherever they go. */
   readonly endpoint: string | undefined;
 }
 

@@ -2,8 +2,8 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /**
  * A phone number as it is stored and looked up: its digits, without a leading `+` or `00`.
- * `+54 9 11 5555-1234`, `0054…` and `5491155551234` give the same. An address book may copy a number
- * with invisible characters and with dashes of any kind.
+ * `+54 9 11 5555-1234`, `0054…` and `5491155551234` give the same result. A number copied from an
+ * address book may contain invisible characters and dashes of any kind.
  * @returns null when the text cannot be a phone number
  */
 export function normalizePhone(copied: string): string | null {

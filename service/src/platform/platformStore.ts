@@ -10,21 +10,21 @@ export interface IdempotentAnswer extends Document {
   /** Sealed, since it may hold secrets such as the URL of a payment link. */
   readonly sealedBody: string;
   readonly kind: 'idempotent_answer';
-  /** Missing when the write was not a workspace's, or when an earlier version answered it. */
+  /** Missing when the write belonged to no workspace, or when an earlier version answered it. */
   readonly workspaceId?: string;
   readonly expiresAt: string;
 }
 
 /**
- * What the service keeps about itself, a document each: the encryption key's fingerprint, the owner,
- * the setup links, the address of n8n, how far a sweep has come. Only the fingerprint has the fields
- * about sealing.
+ * What the service keeps about itself, one document for each fact: the encryption key's
+ * fingerprint, the owner, the setup links, the address of n8n, how far a sweep has come. Only the
+ * fingerprint has the fields about sealing.
  */
 export interface Setting extends Document {
   readonly value: string;
-  /** Which fields are sealed. */
+  /** The version of the list of sealed fields. */
   readonly sealingVersion?: number;
-  /** Everything was sealed again, but the earlier contents are still on the disk. */
+  /** True when everything was sealed again, but the earlier contents are still on the disk. */
   readonly hasHistory?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Remembers what `make` returns for each text, but never null: a stranger who asks for what does not
- * exist must not push out what does.
- * @param max how many are kept; one more, and all are forgotten
+ * Remembers what `make` returns for each text. Null is not remembered: strangers who ask for things
+ * that do not exist must not push out those that do.
+ * @param max how many results are kept; when one more comes, all of them are forgotten first
  */
 export function remember<T>(max: number, make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();

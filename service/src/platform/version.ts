@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** As package.json says. Its relative path is the same from src/platform and dist/platform. */
+/** From package.json, whose relative path is the same from src/platform and dist/platform. */
 export const VERSION: string = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;

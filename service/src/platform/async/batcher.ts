@@ -6,7 +6,7 @@ interface BatcherOptions<Item, Result> {
   readonly maxItems?: number;
   /** The most batches under way at once. Until one ends, new items are collected. */
   readonly maxRunning?: number;
-  /** After this time a batch no longer counts as under way. Default: when it has ended. */
+  /** A batch that takes longer no longer counts as under way. Default: it counts until it ends. */
   readonly slowMs?: number;
 }
 
@@ -46,15 +46,15 @@ export class Batcher<Item, Result> {
     while (this.#waiting.length > 0 && this.#running < maxRunning) {
       this.#running += 1;
       let isCounted = true;
-      const endOnce = () => {
+      const stopCounting = () => {
         if (!isCounted) return;
         isCounted = false;
         clearTimeout(slow);
         this.#running -= 1;
-        if (!this.#isScheduled) this.#start(); // what `maxRunning` kept back
+        if (!this.#isScheduled) this.#start(); // the items that `maxRunning` held back
       };
-      const slow = slowMs === undefined ? undefined : setTimeout(endOnce, slowMs);
-      void this.#run(this.#waiting.splice(0, maxItems)).finally(endOnce);
+      const slow = slowMs === undefined ? undefined : setTimeout(stopCounting, slowMs);
+      void this.#run(this.#waiting.splice(0, maxItems)).finally(stopCounting);
     }
   }
 
@@ -73,7 +73,7 @@ export class Batcher<Item, Result> {
 }
 
 /**
- * Runs a batch. When it fails, runs each item alone, so that one bad item fails no other.
+ * Runs a batch. When it fails, runs each item alone, so that a bad item does not fail the others.
  * @param failsAll whether an error, such as an outage, would be the same for each item
  */
 export const isolateFailures =

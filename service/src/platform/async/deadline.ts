@@ -1,6 +1,7 @@
 /**
- * Like `AbortSignal.timeout`, but its timer ends with the block that declares it with `using`. The
- * timer of `AbortSignal.timeout` runs to its end, and until then keeps all in memory that the call used.
+ * Like `AbortSignal.timeout`, but the timer ends with the block that declares the result with
+ * `using`. The timer of `AbortSignal.timeout` always runs to its end, and until then everything
+ * that the call used stays in memory.
  */
 export function deadlineAfter(ms: number): Disposable & { readonly signal: AbortSignal } {
   const deadline = new AbortController();

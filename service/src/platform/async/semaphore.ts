@@ -80,7 +80,7 @@ export class KeyedSemaphore {
 
 /** Several keys locked together. */
 interface Lock {
-  /** Resolves, and never rejects, when all keys are locked. */
+  /** Resolves when all keys are locked. Never rejects. */
   readonly ready: Promise<void>;
   /** Unlocks the keys, or gives up waiting for them. A second call does nothing. */
   release(): void;

@@ -3,15 +3,15 @@ import { collection, type Document } from '../../store/store.ts';
 import { newId } from '../ids.ts';
 
 /**
- * What is counted, by name, with the labels of each: `closed: readonly [channel: string]`. Each
- * subject adds its own, by declaration merging. Labels hold no space.
+ * The names of what is counted, each with its labels: `closed: readonly [channel: string]`. Each
+ * subject adds its own names, by declaration merging. Labels hold no spaces.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- other files add its properties
 export interface Counted {}
 
 /**
- * What one transaction adds to the counters of an hour. Each transaction writes a document of its
- * own, so that two that count at once never wait for each other; overview/ adds them up later.
+ * What one transaction adds to the counters of an hour. Each transaction writes its own document,
+ * so that transactions never wait for each other to count; overview/ adds the documents up later.
  * @see docs/decisions/0048-counters-are-appended-and-folded.md
  */
 export interface Increment extends Document {
@@ -33,7 +33,7 @@ export const countingCollections = {
 };
 
 /** What each running transaction has counted, by workspace and hour. */
-const ofTransactions = new WeakMap<Tx, Map<string, Increment>>();
+const countedIn = new WeakMap<Tx, Map<string, Increment>>();
 
 /** One thing to count. */
 export type Counting = {
@@ -45,8 +45,8 @@ export type Counting = {
 }[keyof Counted];
 
 /**
- * Counts, in the transaction in which it happens.
- * @param at the hour that it counts in; usually now
+ * Counts things in the transaction that makes them happen.
+ * @param at when they happen, usually now; they count for that hour
  */
 export async function count(
   tx: Tx,
@@ -55,17 +55,17 @@ export async function count(
   ...countings: readonly Counting[]
 ): Promise<void> {
   const hour = hourOf(at);
-  const place = `${workspaceId} ${hour}`;
-  const own = ofTransactions.get(tx) ?? new Map<string, Increment>();
-  ofTransactions.set(tx, own);
-  const earlier = own.get(place);
+  const workspaceHour = `${workspaceId} ${hour}`;
+  const increments = countedIn.get(tx) ?? new Map<string, Increment>();
+  countedIn.set(tx, increments);
+  const earlier = increments.get(workspaceHour);
   const counts: Record<string, number> = { ...earlier?.counts };
   for (const [name, labels, n = 1] of countings) {
     const key = [name, ...labels].join(' ');
     counts[key] = (counts[key] ?? 0) + n;
   }
   const next = { id: earlier?.id ?? newId('inc'), workspaceId, hour, counts };
-  own.set(place, next);
+  increments.set(workspaceHour, next);
   await tx.increments.put(next);
 }
 

@@ -1,10 +1,12 @@
 /**
- * Durations are counted in buckets, each a fifth longer than the one before: so a percentile that is
- * read from them is off by a tenth at most, from a millisecond to months.
+ * Durations are counted in buckets, each a fifth longer than the one before. So a percentile that
+ * is read from them is off by at most a tenth, whether it is a millisecond or a month.
  */
 const GROWTH = 1.2;
 
-/** The bucket of a duration. One that a corrected clock made negative counts as none. */
+/**
+ * The bucket of a duration. A duration below 0, after a clock was set back, is in the first one.
+ */
 export const durationBucket = (ms: number): number =>
   ms <= 1 ? 0 : Math.ceil(Math.log(ms) / Math.log(GROWTH) - 1e-9);
 
@@ -12,7 +14,7 @@ export const durationBucket = (ms: number): number =>
 const middleOf = (bucket: number): number => (bucket === 0 ? 1 : GROWTH ** (bucket - 0.5));
 
 /**
- * The duration that a share of all stays within.
+ * The duration that a share of all counted durations does not exceed.
  * @param counts how many durations are in each bucket
  * @param share 0.5: the median
  * @returns milliseconds; null when nothing was counted

@@ -86,15 +86,15 @@ export type BoundName = keyof typeof BOUNDS;
 
 /** Counts how often bounds are reached. */
 export interface Bounds {
-  /** Counts it, and logs it the first time and then at most once an hour. */
+  /** Counts that the bound was reached. Logs it the first time, and then at most once an hour. */
   reached(bound: BoundName): void;
 }
 
-/** A bound that is reached again and again is logged this often. */
+/** How often a bound is logged that is reached again and again. */
 const LOG_AGAIN_MS = 3_600_000;
 
 /**
- * @param observe called each time, for /metrics
+ * @param observe called each time that a bound is reached, for /metrics
  * @param now steady milliseconds
  */
 export function createBounds(

@@ -3,9 +3,9 @@ import { atBound } from '../http/server/atBound.ts';
 import type { Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
 
-/** As long as PostgreSQL waits for a lock. The caller has not given up by then. */
+/** As long as PostgreSQL waits for a lock, and shorter than callers wait for an answer. */
 const WAIT_MS = 15_000;
-/** More calls of one workspace would not get their turn in that time. */
+/** More calls of one workspace would not get their turn within WAIT_MS. */
 const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_MS = 2000;
 
@@ -39,9 +39,9 @@ export class ConnectionShares {
   }
 
   /**
-   * Runs when the workspace has its turn.
-   * @throws unavailable (503) with Retry-After when its turn does not come in time, or when too many
-   * of its calls wait
+   * Runs the function when the workspace has its turn.
+   * @throws unavailable (503) with Retry-After when its turn does not come in time, or when too
+   * many of its calls wait
    */
   async run<T>(workspaceId: string, run: () => Promise<T>): Promise<T> {
     const leave = this.#places.enter(workspaceId) ?? (await this.#turnOf(workspaceId));
@@ -71,8 +71,8 @@ export class ConnectionShares {
 }
 
 /**
- * The same deps, whose transactions wait for the turn of their workspace. Without shares, or outside
- * of a workspace, they do not wait.
+ * The same deps, whose transactions wait for the turn of their workspace. Without shares, or
+ * outside of a workspace, they do not wait.
  */
 export function withShares(
   deps: Deps,

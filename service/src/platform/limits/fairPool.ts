@@ -1,7 +1,8 @@
 /**
- * Places that workspaces share. A workspace may take one more while it holds fewer than are free. So
- * one workspace alone gets half of the pool, two get a third each, and a workspace without any place
- * finds one, unless very many share the pool. It needs no list of who waits, and takes no place back.
+ * Places that workspaces share. A workspace may take a place while it holds fewer places than are
+ * free. So one workspace alone gets half of the pool, two get a third each, and a workspace without
+ * any place finds one, unless very many share the pool. The pool needs no list of waiting
+ * workspaces, and takes no place back.
  *
  * Make the pool twice as large as what one workspace may use alone.
  */

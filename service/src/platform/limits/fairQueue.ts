@@ -1,11 +1,11 @@
-/** Picks the item of a workspace that may leave the queue now, or none. */
+/** Picks one of a workspace's items to leave the queue now, or none. */
 export type Choose<Item> = (workspaceId: string, waiting: Iterable<Item>) => Item | undefined;
 
 const theFirst = <Item>(_workspaceId: string, [first]: Iterable<Item>): Item | undefined => first;
 
 /** A queue for each workspace. Workspaces take turns: after its turn, a workspace goes last. */
 export class FairQueue<Item> {
-  /** By workspace, the next one first. No queue is empty. */
+  /** By workspace, in the order of their turns. No queue is empty. */
   readonly #queues = new Map<string, Set<Item>>();
 
   get isEmpty(): boolean {
@@ -32,7 +32,7 @@ export class FairQueue<Item> {
     if (queue?.delete(item) && queue.size === 0) this.#queues.delete(workspaceId);
   }
 
-  /** Removes and returns the next item: by default the first of the workspace whose turn it is. */
+  /** Removes and returns the next item: by default the first item of the workspace in turn. */
   takeNext(choose: Choose<Item> = theFirst): Item | undefined {
     for (const [workspaceId, queue] of this.#queues) {
       const chosen = choose(workspaceId, queue);

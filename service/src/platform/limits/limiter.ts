@@ -36,8 +36,8 @@ export interface Limiter {
 export type Limiters = (limit: Limit) => Limiter;
 
 /**
- * Keys that a process remembers for each limit: about 8 MB, and more addresses than reach one
- * process in a quarter of an hour. Beyond that, the key used longest ago is forgotten. To be
+ * The most keys that a process remembers for each limit: about 8 MB, and more addresses than reach
+ * one process in a quarter of an hour. Beyond that, the key used longest ago is forgotten. To be
  * forgotten, an attacker would need 50,000 other addresses.
  */
 export const MAX_KEYS = 50_000;
@@ -45,16 +45,16 @@ export const MAX_KEYS = 50_000;
 const KEY_BYTES = 16;
 
 /**
- * Replaces an address or an e-mail as the key of a count. It has a fixed length, holds
+ * Replaces an address or an e-mail as the key of a count. The replacement has a fixed length, holds
  * nothing that a PostgreSQL text cannot, and does not show what it replaces.
  */
 export const shortKey = (key: string): string =>
-  key.length > MAX_REMEMBERED_CHARACTERS ? shortened(key) : shortenedBefore(key);
+  key.length > MAX_REMEMBERED_CHARACTERS ? shorten(key) : shortenOnce(key);
 
 const MAX_REMEMBERED_CHARACTERS = 100;
 
-const shortened = (key: string): string =>
+const shorten = (key: string): string =>
   hash('sha256', key, 'buffer').toString('base64url', 0, KEY_BYTES);
 
-/** Several limits count the same key of a request. */
-const shortenedBefore = remember(1000, shortened);
+/** Several limits count the same key of a request, so the result is remembered. */
+const shortenOnce = remember(1000, shorten);

@@ -8,10 +8,10 @@ interface Task {
 }
 
 /**
- * Runs work that blocks the event loop: one task after another, each workspace in turn. After each
- * task it pauses for as long as the task took, but for a second at most. So such work takes at most
- * half of the process unless a task takes longer than a second, and a request waits for one task at
- * most. Each task must bound its own length.
+ * Runs work that blocks the event loop: one task after another, each workspace in turn. A pause
+ * follows each task, as long as the task took, but a second at most. So this work takes at most
+ * half of the process's time (more only if a task takes longer than a second), and a request waits
+ * for one task at most. Each task must bound its own length.
  * @see docs/decisions/0030-text-costs-what-its-length-costs.md
  */
 export class LoopShare {

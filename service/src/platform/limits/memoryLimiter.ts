@@ -14,7 +14,7 @@ export class MemoryLimiter implements Limiter {
     this.#spans = new Spans(maxKeys, now);
   }
 
-  /** Keys that it remembers. */
+  /** How many keys are remembered. */
   get size(): number {
     return this.#spans.size;
   }

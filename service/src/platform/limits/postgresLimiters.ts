@@ -42,7 +42,7 @@ function limiterOn(counts: SharedCounts, { name, most, seconds }: Limit): Limite
   };
 }
 
-/** A statement that takes longer no longer holds up the next one. */
+/** After this time, a statement no longer holds up the next one. */
 const SLOW_MS = 20;
 
 interface Counted {
@@ -57,7 +57,7 @@ interface Count {
   readonly endsAt: number;
 }
 
-/** The table of counts. What is added while a statement is under way goes into the next one. */
+/** The table of counts. What is added while a statement runs goes into the next statement. */
 class SharedCounts {
   readonly #store: CountingStore;
   readonly #table: string;
@@ -83,7 +83,7 @@ class SharedCounts {
     await this.#store.runStatement({ text, values: [key], name: 'cs_counts_clear' });
   }
 
-  /** @returns for each item the total of its key right after it was counted */
+  /** @returns for each item, the total of its key right after the item was counted */
   async #addAll(counted: readonly Counted[]): Promise<readonly Count[]> {
     // Processes that lock rows in the same order cannot deadlock.
     const keys = [...Map.groupBy(counted, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -8,12 +8,12 @@ interface Waiting {
   readonly start: (leave: Leave) => void;
 }
 
-/** A fair pool whose workspaces wait in turn when they find no place. */
+/** A fair pool with a fair queue for the workspaces that find no place. */
 export class QueuedPool {
   readonly #pool: FairPool;
   readonly #waiting = new FairQueue<Waiting>();
 
-  /** @param size twice what one workspace may have alone */
+  /** @param size twice as many places as one workspace may have alone */
   constructor(size: number) {
     this.#pool = new FairPool(size);
   }
@@ -46,7 +46,7 @@ export class QueuedPool {
     this.#waiting.add(workspaceId, waiting);
     return () => {
       this.#waiting.delete(workspaceId, waiting);
-      this.#startWaiting(); // those behind it may want less
+      this.#startWaiting(); // those behind it may need fewer places
     };
   }
 

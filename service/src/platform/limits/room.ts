@@ -3,7 +3,7 @@ import type { ServiceStore } from '../../store/collections.ts';
 import type { Refusal, StorePressure } from '../../store/store.ts';
 import type { BoundName, Bounds } from './bounds.ts';
 
-/** Making room takes steps of a few seconds. */
+/** The store makes room in steps that take a few seconds each. */
 const RETRY_AFTER_SECONDS = 10;
 
 type Adds = 'visitor' | 'data';
@@ -49,15 +49,15 @@ export function refusalOf(
 export function pressureInWords(pressure: StorePressure | null): string | null {
   if (pressure === null || pressure.refuses === 'nothing') return null;
   const { refuses, liveBytes, limitBytes, marks } = pressure;
-  const isOfLargest = refuses === 'largest' || refuses === 'visitors_of_largest';
-  const [chatsFrom, allFrom] = isOfLargest
+  const isOnlyLargest = refuses === 'largest' || refuses === 'visitors_of_largest';
+  const [chatsFrom, allFrom] = isOnlyLargest
     ? [marks.visitors_of_largest, marks.largest]
     : [marks.visitors, marks.additions];
   const sentences = [
     `The stored data takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB of the heap: ${REFUSED[refuses]} refused with 503 until there is room (new chats from ${inPercent(chatsFrom)}, everything that adds data from ${inPercent(allFrom)}).`,
-    isOfLargest &&
+    isOnlyLargest &&
       `The log names these workspaces; the largest stores ${inPercent(pressure.largestShare)} of all data. The others continue.`,
-    `Until then, chat visitors who were never answered are removed${isOfLargest ? ' in those workspaces' : ''}, the oldest first.`,
+    `Until then, chat visitors who were never answered are removed${isOnlyLargest ? ' in those workspaces' : ''}, the oldest first.`,
     'To make room, lower RETENTION_DAYS or set CONVERSATION_RETENTION_DAYS. To have more room, start with NODE_OPTIONS=--max-old-space-size=<MiB>, or move to PostgreSQL.',
   ];
   return sentences.filter(Boolean).join(' ');

@@ -5,12 +5,13 @@ export interface Span {
   readonly endsAt: number;
 }
 
-/** Ended spans are removed at most this often, since that reads all spans. */
+/** Ended spans are removed at most this often, since the removal reads all spans. */
 const SWEEP_MS = 1_000;
 
 /**
- * Keeps the spans of a bounded number of keys. To make room, ended spans are removed first, then the
- * one used longest ago. There are no timers: with one for each key, refused sign-ins took 592 MB.
+ * Keeps the spans of a bounded number of keys. To make room, ended spans are removed first, then
+ * the span used longest ago. There are no timers: with a timer for each key, refused sign-ins took
+ * 592 MB.
  */
 export class Spans {
   readonly #spans = new Map<string, Span>(); // in the order of their last use
@@ -28,7 +29,7 @@ export class Spans {
     return this.#spans.size;
   }
 
-  /** The span of a key, unless it has ended. It becomes the one used last. */
+  /** The span of a key, unless it has ended. Counts as a use of the span. */
   find(key: string): Span | null {
     const span = this.#spans.get(key);
     if (span === undefined) return null;
