@@ -5,7 +5,7 @@ import { AppError } from '../http/errorCatalogue.ts';
 
 /**
  * One value that a team fills in to connect a channel or a payment provider; the API and the
- * screens are made from it.
+ * screens are made from these fields.
  */
 export interface SetupField {
   readonly name: string;
@@ -13,35 +13,37 @@ export interface SetupField {
   /** Where the person who fills it in finds the value. */
   readonly help: string;
   /**
-   * `secret`: kept sealed and never shown. `generated`: made by the service when left out, kept
-   * sealed, shown. `lines`: a text of several lines.
+   * `secret`: kept sealed, and never shown. `generated`: kept sealed, but shown; made by the
+   * service when left out. `lines`: a text of several lines.
    */
   readonly kind: 'text' | 'lines' | 'secret' | 'generated';
   readonly isRequired: boolean;
-  /** What it must match; `hint` says so in words (`must be the digits of …`). */
+  /** What the value must match. */
   readonly pattern?: RegExp;
+  /** The pattern in words: `must be the digits of …`. */
   readonly hint?: string;
+  /** The most characters. */
   readonly max: number;
 }
 
 /** What is filled in, in the clear, by field name. */
 export type SetupValues = Readonly<Record<string, string>>;
 
-/** What is to be stored of what was filled in, in the clear, by field name. */
+/** What was filled in, once it is checked: the changes to store, in the clear, by field name. */
 interface CheckedSetup {
   /** Not secret: kinds `text` and `lines`. */
   readonly settings: SetupValues;
   /** To be kept sealed: kinds `secret` and `generated`. */
   readonly secrets: SetupValues;
-  /** Values that are taken away. */
+  /** Names of the values to remove. */
   readonly removed: readonly string[];
 }
 
 /**
  * Checks what a team has filled in against the fields of a channel or a payment provider. Values
- * are trimmed. An empty text takes a value away that is not required; of a generated one, a new one
- * is made. What is left out stays as it is; when the account is new, generated values that are left
- * out are made.
+ * are trimmed. An empty text removes a value that is not required, and replaces a generated value
+ * with a new one. Values that are left out stay as they are; in a new account, those of kind
+ * `generated` are made.
  * @throws invalid_request (400) with param `settings.<name>`
  */
 export function checkSetup(
@@ -53,7 +55,7 @@ export function checkSetup(
   if (unknown !== undefined)
     throw refused(
       unknown.slice(0, 64),
-      `is not known; there is ${fields.map(({ name }) => name).join(', ')}`,
+      `is not a known field; the fields are ${fields.map(({ name }) => name).join(', ')}`,
     );
 
   const settings: Record<string, string> = {};
@@ -75,7 +77,7 @@ export function checkSetup(
 
 const isKeptSealed = ({ kind }: SetupField): boolean => kind === 'secret' || kind === 'generated';
 
-/** @returns the empty text when the value is taken away. @throws invalid_request (400) */
+/** @returns the empty text when the value is to be removed @throws invalid_request (400) */
 function checkedValue(field: SetupField, text: string): string {
   const value = text.trim();
   if (value === '') return emptyValue(field);
@@ -96,7 +98,7 @@ function emptyValue(field: SetupField): string {
   return '';
 }
 
-/** What a new account has of a field that was left out. @throws invalid_request (400) */
+/** The value of a field that was left out of a new account. @throws invalid_request (400) */
 function newValue(field: SetupField): string | null {
   if (field.kind === 'generated') return newSetupValue();
   if (field.isRequired) throw refused(field.name, 'is missing');
@@ -106,11 +108,11 @@ function newValue(field: SetupField): string | null {
 const refused = (name: string, problem: string) =>
   new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });
 
-/** What was filled in, as it is stored with a channel or a payment account. */
+/** What was filled in, as it is stored with a channel or a payment account: by field name. */
 interface SealedSetup {
-  /** What is not secret, by the adapter's field names. */
+  /** The values that are not secret. */
   readonly settings: SetupValues;
-  /** Sealed, by the adapter's field names. */
+  /** The other values, sealed. */
   readonly sealedSecrets: SetupValues;
 }
 
@@ -133,15 +135,15 @@ export interface ConnectedAccount extends Document, SealedSetup {
   readonly updatedAt: string;
 }
 
-interface Box {
+interface SealingDeps {
   readonly secrets: SecretBox;
 }
 
 export const EMPTY_SETUP: SealedSetup = { settings: {}, sealedSecrets: {} };
 
-/** What is stored once a change is made: what the change does not name stays. */
+/** Applies checked changes to a stored setup. Values that they do not name stay as they are. */
 export function sealSetup(
-  { secrets: box }: Box,
+  { secrets: box }: SealingDeps,
   before: SealedSetup,
   { settings, secrets, removed }: CheckedSetup,
 ): SealedSetup {
@@ -156,9 +158,9 @@ export function sealSetup(
   };
 }
 
-/** Everything in the clear, for the time of a call. */
+/** All values in the clear. They must not be kept longer than a call takes. */
 export const openSetup = (
-  { secrets: box }: Box,
+  { secrets: box }: SealingDeps,
   { settings, sealedSecrets }: SealedSetup,
 ): SetupValues => ({
   ...settings,
@@ -168,11 +170,11 @@ export const openSetup = (
 });
 
 /**
- * What a team may see of the sealed values, in the clear: generated ones, which are typed in
- * elsewhere.
+ * The sealed values that a team may see, in the clear: generated values, which have to be entered
+ * at the third party.
  */
 export const openGenerated = (
-  { secrets: box }: Box,
+  { secrets: box }: SealingDeps,
   fields: readonly SetupField[],
   { sealedSecrets }: SealedSetup,
 ): SetupValues =>

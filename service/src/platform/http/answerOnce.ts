@@ -20,10 +20,12 @@ export interface StoredAnswer {
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
  * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
  * without the other. A second request with the key waits for the first. Without the header, the
- * write simply runs. An operation that runs `inSteps` stores its answer after the last step: after
- * a crash it runs again. Of two requests at the same time both run, until one of them has answered.
- * @param check runs before any transaction, and may call out. It refuses by throwing; the refusal is
- * not stored
+ * write simply runs.
+ *
+ * An operation that runs `inSteps` stores its answer after the last step. After a crash, it runs
+ * again; two requests with the key at the same time both run, until one of them has answered.
+ * @param check runs before the write and outside any transaction, so it may make outbound calls. It
+ * refuses by throwing; the refusal is not stored
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */
 export async function answerOnce(
@@ -117,7 +119,7 @@ class AnswersOfKey {
 
   /**
    * Runs a write of several transactions. None of them begins once another request with the key has
-   * answered: it would write over what was changed since.
+   * answered: the transaction would overwrite later changes.
    */
   async runInSteps(run: (deps: Deps) => Promise<StoredAnswer>): Promise<StoredAnswer> {
     let first = null as StoredAnswer | null;
@@ -157,8 +159,8 @@ function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
 }
 
 /**
- * Whether the error is stored as the answer. After a 429 or a 5xx, the caller can try again. A reused
- * key already has the answer of another request.
+ * Whether the error is stored as the answer. After a 429 or a 5xx, the caller can try again. A
+ * reused key already has the answer of another request.
  */
 const isFinal = (error: unknown): error is AppError =>
   error instanceof AppError &&

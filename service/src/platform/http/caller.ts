@@ -11,10 +11,12 @@ export interface Caller {
   readonly rateKey: string;
   /** Recorded as the author of what the call does. */
   readonly actor: Actor;
-  /** @throws permission_missing (403). Left out: the caller may call every operation. */
+  /** Left out when the caller may call every operation. @throws permission_missing (403) */
   assertMay?(operation: Operation): void;
 }
 
-/** The caller, once its key or token is checked; undefined before, and on open routes. */
+/**
+ * The caller, once its key or token has been checked; undefined before that, and on open routes.
+ */
 export const callerOf = (response: Response): Caller | undefined =>
   response.locals.caller as Caller | undefined;

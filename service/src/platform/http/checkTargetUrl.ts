@@ -9,11 +9,12 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
   unresolvable: 'target_url_unresolvable',
 };
 
-/** By then, the look-ups that are waiting now have ended. */
+/** Long enough for the look-ups that are waiting now to end. */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Checks a target when a subscription or a tool is saved; each connection checks again.
+ * Makes the function that checks a target when a subscription or a tool is saved. Each connection
+ * checks the target again.
  * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
  */
 export const checkTargetUrlWith =

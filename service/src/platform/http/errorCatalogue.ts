@@ -1,6 +1,6 @@
 /**
- * Every error that the API answers: code, status and what a caller does about it.
- * The OpenAPI document and the types are made from this list; a test holds them together.
+ * Every error that the API returns: code, status and what the caller can do about it. The OpenAPI
+ * document and the types are made from this list, and a test compares them.
  */
 export const ERROR_CATALOGUE = {
   invalid_json: { status: 400, fix: 'Send a body that is valid JSON in UTF-8.' },
@@ -138,7 +138,7 @@ interface ErrorDetails {
   readonly param?: string;
   readonly existingId?: string;
   readonly retryAfterSeconds?: number;
-  /** A bound refused it. The log names the bound, not each request. */
+  /** True when a bound refused the request. The log names the bound, not each request. */
   readonly isAtBound?: boolean;
 }
 
@@ -167,7 +167,7 @@ export const errorWithFix = (code: ErrorCode, what: string, details?: ErrorDetai
 export const notFound = (what: string, id: string): AppError =>
   errorWithFix('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here.`);
 
-/** The form of every error. JSON leaves out what is undefined. */
+/** The form of every error in an answer. JSON leaves out undefined fields. */
 export const errorJson = ({ code, message, details }: AppError, requestId: string) => ({
   error: {
     code,

@@ -5,7 +5,9 @@ import { noteBound } from './server/atBound.ts';
 
 const UNAVAILABLE_RETRY_SECONDS = 2;
 
-/** Answers with an error of the catalogue. For a bug, the answer has nothing but the request id. */
+/**
+ * Answers with an error of the catalogue. For a bug, the answer tells nothing but the request id.
+ */
 export const handleErrors: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
   if (response.headersSent) {
     if (!(thrown instanceof StoreUnavailable))

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 
-/** How long a reader may take for the rest of a stream that has ended. */
+/** How long a reader may take to read the rest of a stream that has ended. */
 const LINGER_MS = 5000;
 
 /** Begins server-sent events. A body that the client sends is discarded as it arrives. */
@@ -18,7 +18,7 @@ export function beginEvents(request: Request, response: Response, retryMs: numbe
 /**
  * Writes a comment at each beat, so that proxies keep the connection open. Ends a connection whose
  * reader is behind at one beat and has not caught up by the next.
- * @returns a function that stops it
+ * @returns a function that stops the beats
  */
 export function beat(response: Response, everyMs: number): () => void {
   let isBehind = false;

@@ -2,9 +2,9 @@ import type { ServiceStore } from '../../store/collections.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
 /**
- * Waits until a document is as it is wanted.
- * @param isDone is asked now and after each change of the document
- * @returns when `isDone` said yes, the time is over, or the service stops
+ * Waits until a document is in the state that the caller wants. Resolves when `isDone` returns
+ * true, the time is over, or the service stops.
+ * @param isDone called at once, and after each change of the document
  * @throws what `isDone` throws
  */
 export type FollowDocument = (
@@ -14,7 +14,7 @@ export type FollowDocument = (
 ) => Promise<void>;
 
 /**
- * Serves all that wait with one reader of the change feed, which the first of them starts.
+ * Serves all callers with one reader of the change feed, which the first caller starts.
  * @param stopping ends all waiting
  */
 export function followDocuments(
@@ -34,16 +34,16 @@ export function followDocuments(
     reading ??= readChanges();
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const end = () => resolve(undefined);
-    const look = () => void isDone().then((done) => done && end(), reject);
-    const stop = listeners.listen(id, look);
+    const check = () => void isDone().then((done) => done && end(), reject);
+    const stopListening = listeners.listen(id, check);
     const timer = setTimeout(end, timeoutMs);
     stopping.addEventListener('abort', end);
     if (stopping.aborted) end();
-    look(); // listening has begun, so no change is missed
+    check(); // listening has begun, so no change is missed
     try {
       await promise;
     } finally {
-      stop();
+      stopListening();
       clearTimeout(timer);
       stopping.removeEventListener('abort', end);
     }

@@ -13,11 +13,11 @@ interface Group {
     | 'Chat';
   /** `key`: an API key; `chat`: a visitor's token. */
   readonly auth: 'key' | 'chat' | 'none';
-  /** True when it is not part of the core interface; the OpenAPI document marks it `x-extension`. */
+  /** True when it is not part of the core API; the OpenAPI document marks it `x-extension`. */
   readonly extension?: boolean;
 }
 
-/** An operation as the contract writes it; what is left out has a default. */
+/** An operation as a contract writes it. The group or a default fills in what is left out. */
 interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>
   extends Partial<Group> {
   readonly summary: string;
@@ -39,26 +39,26 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
    * stored, so the endpoint takes no Idempotency-Key.
    */
   readonly noIdempotencyKey?: boolean;
-  /** True when a key needs no permission for it. */
+  /** True when every API key may call the endpoint, whatever its permissions. */
   readonly isForEveryKey?: boolean;
   /** True for a POST that changes nothing: a key that may read may call it. */
   readonly isRead?: boolean;
   /**
-   * True when the write may be large, or looks up a name while it runs: in one transaction, it would
-   * hold up other writes. It runs in several, and its answer is stored after the last one. Running
-   * it again must do no harm.
+   * True when the write may be large, or looks up a name while it runs: in one transaction, it
+   * would hold up other writes. It then runs in several transactions, and its answer is stored
+   * after the last one. Running it again must do no harm.
    */
   readonly inSteps?: boolean;
   /**
-   * What the endpoint adds to the store. It is refused with `unavailable` while the memory for that is
-   * full. Absent when it adds little, or nothing that stays.
+   * What the endpoint adds to the store. Calls are refused with `unavailable` while the memory for
+   * it is full. Absent when the endpoint adds little, or nothing that stays.
    */
   readonly addsToStore?: 'visitor' | 'data';
 }
 
 /**
- * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI document
- * and checks every answer in the tests.
+ * Describes one endpoint of the API. The same description checks requests, makes the OpenAPI
+ * document and checks every answer in the tests.
  */
 export interface Operation<
   Query extends z.ZodType = z.ZodType,

@@ -15,7 +15,7 @@ interface Given {
   readonly host: string;
 }
 
-/** Reads an owner's identity from a request. Where fields are missing, they are undefined. */
+/** Reads an owner's identity from a request. Missing fields are undefined. */
 export function ownerFrom(given: Given): OwnerIdentity;
 export function ownerFrom(given: Partial<Given>): Partial<OwnerIdentity>;
 export function ownerFrom(given: Partial<Given>): Partial<OwnerIdentity> {

@@ -18,16 +18,16 @@ export interface Page<T> {
 
 /**
  * The most characters that the items of a page take as JSON. A single item may take more. A hundred
- * of the largest tools would be six megabytes and hold the event loop for a tenth of a second, and
- * an automation may ask 200 times a second.
+ * of the largest tools would be six megabytes and block the event loop for a tenth of a second, and
+ * an automation may request pages 200 times a second.
  */
 export const MAX_PAGE_CHARACTERS = 512 * 1024;
 /** How many items are read first. Their size tells how many more fit. */
 const FIRST_READ = 20;
 
 /**
- * Reads a page, which ends early where its items are large, and one item more to know whether
- * another page follows. Lists are ordered by id.
+ * Reads a page of a list that is ordered by id, and one item more to know whether another page
+ * follows. The page ends early when its items are large.
  */
 export async function pageOf<T extends { readonly id: string }>(
   { limit, cursor }: PageRequest,
@@ -55,7 +55,7 @@ export async function pageOf<T extends { readonly id: string }>(
   }
 }
 
-/** Cursors are ids; anything else was made up. @throws invalid_request (400) */
+/** Cursors are ids; no page has returned anything else. @throws invalid_request (400) */
 export function parseCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   if (/^[a-z]+_[0-9A-Z]{26}$/.test(cursor)) return cursor;
@@ -82,7 +82,7 @@ export interface Batch<Result> {
 /**
  * Works through a long list in small transactions, so that others do not wait long.
  * @param take works on one batch
- * @returns the result of each batch; a batch is taken when its result is asked for
+ * @returns the result of each batch; a batch begins when its result is requested
  */
 export async function* inBatches<Result>(
   { store }: Pick<Deps, 'store'>,

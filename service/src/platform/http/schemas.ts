@@ -116,7 +116,7 @@ export const readAs = <T>(read: (text: string) => T | null, message: string) =>
     return z.NEVER;
   });
 
-/** A JSON object with any fields; its endpoints check what they need in it. */
+/** A JSON object with any fields; each endpoint checks the fields that it needs. */
 export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
   .refine((object) => !holdsInfinity(object), 'must not contain a number larger than 1.8e308')

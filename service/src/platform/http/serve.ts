@@ -22,8 +22,8 @@ interface Call<Query, Body> {
  * Serves one operation of the contract: parses the request with its schemas, calls the handler and
  * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
  * @param finish turns the stored answer into the one that is sent, after the write has committed
- * @param check runs before the write, and may call out, which a transaction may not. It is not called
- * when the answer is stored already. It refuses by throwing
+ * @param check runs before the write and outside any transaction, so it may make outbound calls. It
+ * refuses by throwing. It is not called when the answer is stored already
  */
 export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   router: Router,
@@ -86,9 +86,9 @@ function parseCall<Query extends z.ZodType, Body extends z.ZodType>(
 }
 
 /**
- * Counts the bytes of an answer for the reader's address, on routes that count them. An address over
- * its budget is refused before the text is made. One with some budget left gets the whole answer,
- * however large.
+ * Counts the bytes of an answer for the reader's address, on routes that count them. An address
+ * over its budget is refused before the text is made. An address with any budget left gets the
+ * whole answer, however large.
  */
 async function countRead(
   request: Request,

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../json.ts';
 
 /**
- * A value that is JSON text already. As a field of an answer, the text is used as it is: parsing and
- * writing a large one again would block the event loop.
+ * A value that is JSON text already. As a field of an answer, the text is used as it is: parsing a
+ * large text and writing it again would block the event loop.
  */
 export class WrittenJson {
   readonly text: string;

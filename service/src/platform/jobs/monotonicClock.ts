@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A clock this far ahead of the newest event may be wrong: an empty battery, a typing error. */
 const MAX_PLAUSIBLE_LEAD_MS = 7 * DAY_MS;
-/** Within this time, the network corrects a wrong clock. */
+/** Long enough for the network to correct a wrong clock. */
 const DOUBT_LASTS_MS = HOUR_MS;
 
 interface MonotonicClockOptions {
@@ -15,10 +15,10 @@ interface MonotonicClockOptions {
 }
 
 /**
- * A clock for retention. What was removed does not come back, so in doubt this clock is slow. It
- * returns the earlier of the wall clock and the time counted since the start, so nothing is removed
- * when the wall clock jumps ahead. If the wall clock was more than a week ahead of the newest event
- * at the start, it counts from that event for an hour.
+ * A clock for retention. What was removed does not come back, so when in doubt, this clock is
+ * behind. It returns the earlier of the wall clock and the time counted since the start, so nothing
+ * is removed when the wall clock jumps ahead. If the wall clock was more than a week ahead of the
+ * newest event at the start, this clock counts from that event for the first hour.
  * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export async function openMonotonicClock({

@@ -1,12 +1,13 @@
 import { shareOf } from '../../store/store.ts';
 
 /**
- * The group of a job. The jobs of a group share one limit, such as the deliveries of one
- * subscription; its workspace shares the places for work in flight with all others.
+ * The group of a job. The jobs of a group share one limit, as the deliveries of one subscription
+ * do. The group also names the workspace, which shares the worker's places with all other
+ * workspaces.
  * @see docs/decisions/0017-workspaces-share-what-is-under-way.md
  */
 export const workGroup = (workspaceId: string, limited: string): string =>
   `${workspaceId} ${limited}`;
 
-/** What the group's limit applies to: the second argument of `workGroup`. */
+/** The `limited` of a group: what its limit applies to. */
 export const limitedBy = (group: string): string => group.slice(shareOf(group).length + 1);

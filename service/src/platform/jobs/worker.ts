@@ -7,7 +7,7 @@ import { FairPool } from '../limits/fairPool.ts';
 import { shareOf, StoreUnavailable, type Job } from '../../store/store.ts';
 import { retryThroughOutage, type Retry } from './outageRetry.ts';
 
-/** What operations are given, and the store's queues and a clock that measures leases. */
+/** What operations are given, with the store's queues and a clock that measures leases. */
 export interface WorkDeps extends Deps {
   readonly store: ServiceStore;
   readonly clock: SteadyClock;
@@ -30,11 +30,11 @@ interface WorkerOptions {
    * together have up to twice as many, so that there is always a place for one more workspace.
    */
   readonly maxPerWorkspace: number;
-  /** How many more jobs of a group may start. Default: one for each claim. */
+  /** How many jobs of a group may start at the next claim. Default: one. */
   readonly freeInGroup?: (group: string, underWay: number) => number;
   /** Reported when a workspace has its full share of the places and more jobs waiting. */
   readonly bound?: BoundName;
-  /** A job that has not ended by then is claimed again. */
+  /** A job that takes longer is claimed again. */
   readonly leaseMs: number;
   /** How long jobs under way may take to end after a stop before they are aborted. */
   readonly drainMs?: number;
@@ -46,13 +46,15 @@ interface WorkerOptions {
 
 export interface JobContext {
   readonly lease: Lease;
-  /** Aborted when a stop no longer waits for the job. */
+  /** Aborted when the worker is stopping and no longer waits for the job. */
   readonly signal: AbortSignal;
   /** Repeats a read or write until the store is available again. */
   readonly retry: Retry;
 }
 
-/** How much longer a lease is than the longest attempt, so that its result can be recorded. */
+/**
+ * How much longer a lease is than the longest attempt, so that the result can still be recorded.
+ */
 export const LEASE_MARGIN_MS = 30_000;
 const DRAIN_MS = 10_000;
 /** The worker looks for jobs at least this often, so that no job waits for a missed signal. */
@@ -78,9 +80,9 @@ export class Worker {
   readonly #aborting = new AbortController();
   #isTurning = false;
   #isWakeQueued = false;
-  #turnAgain = false;
+  #mustTurnAgain = false;
   #timer: NodeJS.Timeout | undefined;
-  #lastTurn = performance.now();
+  #lastTurnAt = performance.now();
 
   constructor(options: WorkerOptions) {
     const { deps, queue, maxPerWorkspace, bound } = options;
@@ -93,12 +95,12 @@ export class Worker {
     this.wake();
   }
 
-  /** Milliseconds since the worker last looked for jobs. A healthy one looks every few seconds. */
+  /** Milliseconds since the last turn began. A healthy worker has one every few seconds. */
   get sinceLastTurnMs(): number {
-    return performance.now() - this.#lastTurn;
+    return performance.now() - this.#lastTurnAt;
   }
 
-  /** Looks for jobs soon: once for all calls in one turn of the event loop. */
+  /** Begins a turn soon: one for all calls in the same round of the event loop. */
   wake(): void {
     if (this.#isWakeQueued || this.#stopping.signal.aborted) return;
     this.#isWakeQueued = true;
@@ -114,23 +116,24 @@ export class Worker {
     this.#stopListening();
     clearTimeout(this.#timer);
     const { drainMs = DRAIN_MS } = this.#options;
-    const drained = setTimeout(() => this.#aborting.abort(), drainMs);
+    const abortTimer = setTimeout(() => this.#aborting.abort(), drainMs);
     while (this.#running.size > 0) await Promise.all(this.#running);
-    clearTimeout(drained);
+    clearTimeout(abortTimer);
   }
 
+  /** Claims jobs, starts them, and sets the time of the next turn. */
   async #turn(): Promise<void> {
     if (this.#isTurning) {
-      this.#turnAgain = true;
+      this.#mustTurnAgain = true;
       return;
     }
     this.#isTurning = true;
     try {
       do {
-        this.#turnAgain = false;
-        this.#lastTurn = performance.now();
+        this.#mustTurnAgain = false;
+        this.#lastTurnAt = performance.now();
         await this.#claimJobs();
-      } while (this.#turnAgain && !this.#stopping.signal.aborted);
+      } while (this.#mustTurnAgain && !this.#stopping.signal.aborted);
       this.#turnWithin(await this.#msUntilDue());
     } catch (error) {
       if (!(error instanceof StoreUnavailable))
@@ -142,7 +145,7 @@ export class Worker {
     } finally {
       this.#isTurning = false;
     }
-    if (this.#turnAgain) this.wake();
+    if (this.#mustTurnAgain) this.wake();
   }
 
   #turnWithin(ms: number): void {
@@ -228,9 +231,9 @@ export class Worker {
 const RECORD_MS = 10_000;
 
 /**
- * How long claimed jobs belong to this process alone, by its own clock. It counts from before the
- * claim was sent, so it ends no later than the store's lease. After a pause or an outage, the
- * process sees here that another one may have taken over its jobs.
+ * How long claimed jobs belong to this process alone, by its own clock. The time counts from before
+ * the claim was sent, so it ends no later than the store's lease. After a pause or an outage, the
+ * process sees here that another process may have taken over its jobs.
  */
 export class Lease {
   readonly #clock: SteadyClock;
@@ -247,19 +250,20 @@ export class Lease {
   }
 }
 
-/** How often to check whether a workspace that has its full share has more jobs waiting. */
+/** How often to check whether a workspace with its full share has more jobs waiting. */
 const CHECK_EVERY_MS = 1000;
 
 /**
- * Reports the bound when a workspace has all the places that it may have, and more jobs waiting:
- * once each time that happens.
+ * Reports the bound when a workspace has its full share (all the places that it may have now) and
+ * more jobs waiting: once each time that this begins.
  */
 class ShareWatch {
   readonly #places: FairPool;
   readonly #onReached: () => void;
   /** The full shares, each with the time of its last check, in steady milliseconds. */
   readonly #full = new Map<string, number | 'reported'>();
-  #withRoom: readonly string[] = [];
+  /** Those of the full shares that had room again before the claim. */
+  #hadRoom: readonly string[] = [];
 
   constructor(places: FairPool, onReached: () => void) {
     this.#places = places;
@@ -267,7 +271,7 @@ class ShareWatch {
   }
 
   beforeClaim(): void {
-    this.#withRoom = [...this.#full.keys()].filter((share) => this.#places.freeFor(share) > 0);
+    this.#hadRoom = [...this.#full.keys()].filter((share) => this.#places.freeFor(share) > 0);
   }
 
   /**
@@ -275,7 +279,7 @@ class ShareWatch {
    * @param claimed the shares whose jobs were claimed
    */
   afterClaim(claimed: ReadonlySet<string>): void {
-    for (const share of this.#withRoom) if (!claimed.has(share)) this.#full.delete(share);
+    for (const share of this.#hadRoom) if (!claimed.has(share)) this.#full.delete(share);
     for (const share of claimed) {
       if (this.#places.freeFor(share) === 0 && !this.#full.has(share))
         this.#full.set(share, -Infinity);

@@ -2,8 +2,8 @@ import { Counter, type Registry } from 'prom-client';
 import { BOUNDS, type BoundName } from '../limits/bounds.ts';
 
 /**
- * Counts how often each bound was reached. Each bound is there from the start, at 0, so that
- * alerts can refer to it.
+ * Counts how often each bound was reached. Each bound's counter exists from the start, at 0, so
+ * that alerts can refer to it.
  */
 export function countBounds(registry: Registry): (bound: BoundName) => void {
   const reached = new Counter({

@@ -3,11 +3,11 @@ import { Counter, type Registry } from 'prom-client';
 import { gauge } from './gauge.ts';
 
 const RESOLUTION_MS = 10;
-const NANOSECONDS = 1e9;
+const NANOSECONDS_PER_SECOND = 1e9;
 
 /**
- * Metrics of the process, under the names that dashboards for Node use. The event loop delay is
- * measured between two readings; the longest stall does not change when it is read.
+ * Metrics of the process, under the names that dashboards for Node use. Reading the event loop
+ * delay starts its measurement anew; reading the longest stall does not.
  * @returns a function that stops measuring
  */
 export function watchProcess(registry: Registry, longestStallMs: () => number): () => void {
@@ -49,10 +49,10 @@ export function watchProcess(registry: Registry, longestStallMs: () => number): 
 function watchEventLoop(registry: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
-  // The histogram holds whole intervals of its timer. What exceeds one is the delay.
+  // The histogram holds whole intervals of its timer. What exceeds RESOLUTION_MS is the delay.
   const seconds = (nanoseconds: number) =>
     Number.isFinite(nanoseconds)
-      ? Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000)
+      ? Math.max(0, nanoseconds / NANOSECONDS_PER_SECOND - RESOLUTION_MS / 1000)
       : 0;
   const lag = (name: string, which: string, read: () => number) =>
     gauge(

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
@@ -13,7 +13,7 @@ export function measureRequests(registry: Registry, pages: ReadonlySet<string>):
     name: 'conversation_service_http_request_duration_seconds',
     help: 'Duration of requests, by method, route and status class (aborted: the client disconnected).',
     labelNames: ['method', 'route', 'status_class'],
-    buckets: SECONDS,
+    buckets: BUCKETS_SECONDS,
     registers: [registry],
   });
   return (request, response, next) => {
@@ -34,7 +34,7 @@ export function measureRequests(registry: Registry, pages: ReadonlySet<string>):
 const isStream = (response: Response) =>
   String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-/** One of a fixed set of names, such as `/api/hooks/:id`, whatever the client requests. */
+/** One of a fixed set of names, such as `/api/hooks/:id`, so that clients cannot add time series. */
 function routeOf(request: Request, pages: ReadonlySet<string>): string {
   const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
   const { path } = (request.route ?? {}) as { path?: unknown };

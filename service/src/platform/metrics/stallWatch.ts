@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 
-/** From this length on, a stall is logged, and /readyz says what to do. */
+/** A stall of this length or more is logged, and /readyz says what to do. */
 export const LONG_STALL_MS = 1_000;
 
-/** For how long after a stall it is reported. */
+/** For how many minutes a stall is reported. */
 export const STALLS_SHOWN_MINUTES = 5;
 
 const TICK_MS = 50;
 const MINUTE_MS = 60_000;
 
-/** Measures how long the event loop stands still. Reading it does not reset it. */
+/** Measures how long the event loop stands still. Reading the result does not reset it. */
 export interface StallWatch {
   /** The longest stall of this minute and the four before it, to within `TICK_MS`. */
   longestMs(): number;
@@ -17,8 +17,8 @@ export interface StallWatch {
 }
 
 /**
- * Watches a timer that is late when the event loop stands still: because of one long computation, or
- * because the machine gives the process no time.
+ * Watches a timer that is late when the event loop stands still: because of one long computation,
+ * or because the machine gives the process no time.
  */
 export function watchStalls(
   log: Pick<Logger, 'warn'>,

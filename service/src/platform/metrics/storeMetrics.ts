@@ -5,7 +5,7 @@ import { gauge } from './gauge.ts';
 
 type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'pressure'>;
 
-/** Metrics of the store's queues, memory and files, read at each request. */
+/** Metrics of the store's queues, memory and files, read each time that /metrics is requested. */
 export function watchStore(registry: Registry, store: Watched): void {
   watchQueues(registry, store);
   watchFiles(registry, store);
@@ -39,7 +39,7 @@ function watchQueues(registry: Registry, store: Watched): void {
   queueGauge('jobs_in_flight', 'Jobs that are under way.', ({ claimed }) => claimed);
   queueGauge(
     'oldest_due_age_seconds',
-    'How long the job that is due longest has waited; 0 when none is due.',
+    'How long the oldest due job has waited; 0 when none is due.',
     ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000,
   );
 }

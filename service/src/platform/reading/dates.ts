@@ -1,5 +1,5 @@
 import type * as chrono from 'chrono-node';
-// Each language by itself: all of chrono-node would take a tenth of the time to start.
+// Each language by itself: importing all of chrono-node takes a tenth of the service's start.
 import { casual as english } from 'chrono-node/en';
 import { casual as spanish } from 'chrono-node/es';
 import { casual as portuguese } from 'chrono-node/pt';
@@ -7,8 +7,8 @@ import type { Language } from './language.ts';
 
 /**
  * Dates and times as people write them, read by chrono-node. "Today" and times without an offset
- * are in the time zone of the machine. What could be read in two ways is not read: `03/04/2026` in
- * English, "at 5" without morning or evening, "2 days".
+ * are in the time zone of the machine. Ambiguous texts are not read: `03/04/2026` in English, "at
+ * 5" without morning or evening, "2 days".
  */
 
 interface Place {
@@ -30,23 +30,23 @@ export interface DatesAndTimes {
   readonly moments: readonly Found<string>[];
   /** How long something takes: "3 days". */
   readonly lengths: readonly Place[];
-  /** What looks like a time and is none: "2 de la noche". Its digits are no number. */
+  /** What chrono takes for a time and is none: "2 de la noche". Its digits are no number either. */
   readonly misread: readonly Place[];
 }
 
-/** chrono's time grows faster than the text, and a message that names a date is short. */
+/** chrono's running time grows faster than the text. A message that names a date is short. */
 const MAX_TEXT_CHARACTERS = 1_000;
 
-/** Phrases of Spanish and Portuguese that chrono reads as another day or hour. */
+/** Phrases of Spanish and Portuguese that chrono reads as the wrong day or hour. */
 const DAY_AFTER_TOMORROW = /pasado mañana|depois de amanhã/i;
 const TIME_WITH_DAYPART =
   /(?<![\p{L}\p{N}])([01]?\d|2[0-3])(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
 const TIME_WITH_H = /(?<![\p{L}\p{N}])([01]?\d|2[0-3])\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
-/** Before "2 horas", these make it how long something takes. */
+/** Before "2 horas", these words say that it is how long something takes. */
 const HOW_LONG = /(?<!\p{L})(?:llev[oa]|llevamos|hace|durante|h[aá]|faz)\s+$/iu;
 
-/** Where a length of time has one of these, it says when: "in 2 days", "2 days ago". */
+/** With these words, a length of time says when something is: "in 2 days", "2 days ago". */
 const SAYS_WHEN =
   /^(?:in|within|next|last|past|the|en|dentro)\b|^[+-]|\b(?:ago|now|earlier|later|out|(?:after|before) .+)$/i;
 
@@ -92,17 +92,17 @@ const READERS: Readonly<Record<Language, chrono.Chrono>> = {
 
 /** Every date and time of day in a text, in the order they are written. */
 export function datesIn(text: string, language: Language, now: Date): DatesAndTimes {
-  const read = text.slice(0, MAX_TEXT_CHARACTERS);
+  const head = text.slice(0, MAX_TEXT_CHARACTERS);
   const results = READERS[language]
-    .parse(read, now, { forwardDate: true })
-    .filter((result) => !isMisread(result, read, language));
+    .parse(head, now, { forwardDate: true })
+    .filter((result) => !isMisreadDate(result, head, language));
   const lengths = results.filter(isLengthOfTime);
   const dated = results.filter(
     (result) =>
       !lengths.includes(result) &&
       (result.start.isCertain('day') || result.start.isCertain('weekday')),
   );
-  const misread = results.filter((result) => isMisreadTime(result, read));
+  const misread = results.filter((result) => isMisreadTime(result, head));
   const timed = results.filter(
     (result) =>
       !lengths.includes(result) &&
@@ -143,16 +143,19 @@ const placeOf = ({ index, text }: chrono.ParsedResult): Place => ({
 const isLengthOfTime = (result: chrono.ParsedResult): boolean =>
   result.tags().has('result/relativeDate') && !SAYS_WHEN.test(result.text);
 
-/** Midnight ends one day and begins another, "2 de la noche" is not 14:00, "hace 2 horas" is how long. */
-function isMisreadTime({ index, text }: chrono.ParsedResult, read: string): boolean {
+/**
+ * "12 de la noche" could be the start or the end of a day, "2 de la noche" is not 14:00, and "hace
+ * 2 horas" is a length of time.
+ */
+function isMisreadTime({ index, text }: chrono.ParsedResult, head: string): boolean {
   const [, hour, , daypart] = TIME_WITH_DAYPART.exec(text) ?? [];
   if (/^no/i.test(daypart ?? '')) return Number(hour) < 6 || Number(hour) === 12;
-  return TIME_WITH_H.test(text) && HOW_LONG.test(read.slice(Math.max(0, index - 12), index));
+  return TIME_WITH_H.test(text) && HOW_LONG.test(head.slice(Math.max(0, index - 12), index));
 }
 
 /** "por la mañana" is not tomorrow, "now" names no day, and `03/04` can be two days in English. */
-function isMisread(result: chrono.ParsedResult, text: string, language: Language): boolean {
-  const before = text.slice(Math.max(0, result.index - 4), result.index);
+function isMisreadDate(result: chrono.ParsedResult, head: string, language: Language): boolean {
+  const before = head.slice(Math.max(0, result.index - 4), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;
   if (language !== 'en')
     return /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|de|da) $/.test(before);
@@ -173,7 +176,7 @@ const dateOf = (at: chrono.ParsedComponents) =>
 const timeOf = (at: chrono.ParsedComponents) =>
   `${two(at.get('hour')!)}:${two(at.get('minute') ?? 0)}:${two(at.get('second') ?? 0)}`;
 
-/** @param moment decides the offset of a time that has none of its own */
+/** @param moment decides the offset when the time has none of its own */
 function withOffset(time: chrono.ParsedComponents, moment: Date): string {
   const minutes = time.get('timezoneOffset');
   return timeOf(time) + (minutes === null ? offsetAt(moment) : offset(minutes));

@@ -9,7 +9,7 @@ const NUMBER = new RegExp(
   'giu',
 );
 
-/** They begin with two, since "one" is an article in Spanish and Portuguese. */
+/** From two on, since "one" is an article in Spanish and Portuguese. */
 const NUMBER_WORDS: readonly ReadonlySet<string>[] = [
   ...['two dos dois duas', 'three tres', 'four cuatro quatro', 'five cinco', 'six seis'],
   ...['seven siete sete', 'eight ocho oito', 'nine nueve nove', 'ten diez dez'],
@@ -41,9 +41,10 @@ export function numbersIn(
 }
 
 /**
- * Reads a number with separators. When both `.` and `,` occur, the last one is the decimal point. A
- * single one before three digits depends on the language: `1.234` is about one in English only.
- * @returns NaN for what is no number, or has too many digits to be exact
+ * Reads a number with separators. When both `.` and `,` occur, the last one is the decimal point.
+ * For a single separator before three digits, the language decides: `1.234` is about one in
+ * English, and more than a thousand in the others.
+ * @returns NaN when the text is not a number, or has too many digits to be exact
  */
 export function parseNumber(written: string, language: Language, wholeNumbers: boolean): number {
   const separators = written.replace(/\d/g, '');

@@ -15,7 +15,7 @@ export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
 
 /**
  * Reads 32 bytes written as base64 or hex.
- * @param name where the text is from; the error begins with it
+ * @param name where the text is from; the error's message begins with this name
  * @throws Error that says what a key looks like
  */
 export function parseEncryptionKey(text: string, name: string): Buffer {

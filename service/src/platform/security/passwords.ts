@@ -5,12 +5,12 @@ import type { Bounds } from '../limits/bounds.ts';
 import type { PasswordTask } from './passwordTasks.ts';
 import { RestartingThread } from './restartingThread.ts';
 
-/** What operations are given. */
+/** The password threads as operations see them. */
 export type Passwords = Pick<PasswordThreads, 'hash' | 'isRight'>;
 
 /** Each hash keeps a processor busy and takes 19 MiB. More at once would slow all of them down. */
 export const MAX_HASHES = 2;
-/** So many take a second or two. No team signs in faster than that. */
+/** This many take a second or two to check. No team signs in faster. */
 export const MAX_WAITING = 50;
 const RETRY_SECONDS = 2;
 
@@ -24,9 +24,9 @@ interface Waiting {
 }
 
 /**
- * Hashes passwords with Argon2id and the library's defaults (OWASP's first choice), in its own
- * threads, which start with the first password. In libuv's threads, hashes would delay the writes to
- * the journal.
+ * Hashes passwords with Argon2id and the library's defaults (OWASP's first choice), in threads that
+ * do nothing else and start with the first password. In libuv's threads, hashes would delay the
+ * writes to the journal.
  *
  * Passwords from the addresses with the fewest tries go first. When the queue is full, the last one
  * is refused. So a member who signs in once goes before all guesses, even if they come from many
@@ -59,9 +59,10 @@ export class PasswordThreads {
   }
 
   /**
-   * @param passwordHash null when there is no such member; the answer, false, takes just as long
+   * @param passwordHash null when there is no such member; then the answer is false, and takes just
+   * as long
    * @param tries how often the same address tried in the last minutes; the fewest tries go first
-   * @throws rate_limited (429), unavailable (503) as `hash`
+   * @throws rate_limited (429), unavailable (503) like `hash`
    */
   isRight(password: string, passwordHash: string | null, tries = 0): Promise<boolean> {
     return this.#do({ password, passwordHash }, tries) as Promise<boolean>;
@@ -87,7 +88,7 @@ export class PasswordThreads {
 
   /**
    * Refuses the waiting password with the most tries.
-   * @throws rate_limited (429) when none of them has more tries than the new one
+   * @throws rate_limited (429) when no waiting password has more tries than the new one
    */
   #makeRoom(tries: number): void {
     this.#bounds.reached('password_hashes');

@@ -31,8 +31,8 @@ export class RestartingThread<Task> {
 
   /**
    * Must not be called while the thread is busy.
-   * @param task is copied, not transferred: Node keeps small Buffers in a shared pool, which cannot
-   * be transferred
+   * @param task copied for the thread, not transferred: Node keeps small Buffers in a shared pool,
+   * which cannot be transferred
    */
   async run(task: Task): Promise<unknown> {
     this.#current = Promise.withResolvers();
@@ -52,7 +52,7 @@ export class RestartingThread<Task> {
   }
 
   #start(): Worker {
-    // The options that the process was started with are for its main thread alone.
+    // Without the options that the process was started with: they are for its main thread alone.
     const worker = new Worker(this.#script, { execArgv: [] });
     worker.on('message', (answer: ThreadAnswer) => {
       if ('fault' in answer) this.#current?.reject(new Error(answer.fault));

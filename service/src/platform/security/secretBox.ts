@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { hashToken } from './tokens.ts';
 
-/** Encrypts secrets before they reach the store, so that none of its files holds one in the clear. */
+/** Encrypts secrets before they reach the store, so that its files hold none in the clear. */
 export interface SecretBox {
   seal(secret: string): string;
   /** @throws Error when the secret was sealed with another key, or altered since */
@@ -29,7 +29,7 @@ export function openOrNull(box: SecretBox, sealed: string): string | null {
   }
 }
 
-/** Whether this is the sealed form of the secret with this hash. */
+/** Whether a sealed secret, once opened, has this hash. */
 export function hasSecretHash(box: SecretBox, sealed: string, hash: string | null): boolean {
   const secret = openOrNull(box, sealed);
   return secret !== null && hashToken(secret) === hash;
@@ -40,7 +40,7 @@ export function hasSecretHash(box: SecretBox, sealed: string, hash: string | nul
  * @param keyBytes 32 bytes
  */
 export function createSecretBox(keyBytes: Buffer): SecretBox {
-  // Made once: with a Buffer, Node would check the key each time, which costs more than deciphering.
+  // With a Buffer, Node would check the key at each use, which costs more than deciphering.
   const key = createSecretKey(keyBytes);
   return {
     seal(secret) {

@@ -4,8 +4,8 @@ import type { ThreadAnswer } from './restartingThread.ts';
 
 /**
  * Called by the script of a RestartingThread. Answers each task that is posted to the thread. The
- * thread gets a lower priority than requests and the journal. Only Linux can do that for a thread;
- * other systems would lower the whole process.
+ * thread gets a lower priority than requests and the journal, but only on Linux: on other systems,
+ * that would be the priority of the whole process.
  */
 export function answerTasks<Task>(answer: (task: Task) => unknown): void {
   if (platform() === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);

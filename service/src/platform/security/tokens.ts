@@ -21,20 +21,22 @@ export const newSetupToken = (): string => randomBytes(24).toString('base64url')
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Derives the CSRF token from the session's token, so that it need not be stored. The stored session
- * id reveals neither of them.
+ * Derives the CSRF token from the session's token, so that it need not be stored. The stored
+ * session id reveals neither token.
  */
 export const csrfTokenOf = (sessionToken: string): string =>
   createHash('sha256').update(`csrf ${sessionToken}`).digest('base64url');
 
-/** Identifies one form on a page, so that sending it twice counts once. */
+/** Identifies one form on a page, so that sending the form twice counts once. */
 export const newFormToken = (): string => randomBytes(18).toString('base64url');
 
 /** The stored form of a token. Tokens are long and random, so a plain hash is enough. */
 export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
-/** Compares two secrets. The time it takes reveals neither where they differ nor how long they are. */
+/**
+ * Compares two secrets. The time it takes reveals neither where they differ nor how long they are.
+ */
 export const isSameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
