@@ -190,7 +190,7 @@ describe('what is filled in', () => {
       'a name that is not known',
       () => ({ settings: settings({ acces_token: 'x' }) }),
       'settings.acces_token',
-      'there is phone_number_id, access_token, app_secret, verify_token',
+      'the fields are phone_number_id, access_token, app_secret, verify_token',
     ],
     [
       'a number',

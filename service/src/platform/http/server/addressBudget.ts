@@ -43,21 +43,21 @@ const ADDRESS_RATES = {
   },
   /** Pages, their assets and a chat's reads: 400 chat pages that poll. */
   requests: { bound: 'address_requests', most: 6000, what: 'requests from one address' },
-  /** Wrong API keys: an automation with a revoked key tries a few times a second at most. */
+  /** An automation with a revoked key tries a few times a second at most. */
   wrongKeys: { bound: 'address_wrong_keys', most: 300, what: 'wrong API keys from one address' },
   payPages: { bound: 'address_requests', most: 300, what: 'payment pages for one address' },
 } as const satisfies Record<string, Rate | readonly Rate[]>;
 
-/** Open at the same time from one address. */
+/** What one address may have open at the same time. */
 const MAX_STREAMS_PER_ADDRESS = 100;
 const MAX_CONNECTIONS_PER_ADDRESS = 200;
 
-const times = (most: number, factor: number): number =>
+const scale = (most: number, factor: number): number =>
   factor === 0 ? 0 : Math.max(1, Math.round(most * factor));
 
 /** Infinity when there is no limit. */
 export const maxConnectionsOfAnAddress = (factor: number): number =>
-  times(MAX_CONNECTIONS_PER_ADDRESS, factor) || Infinity;
+  scale(MAX_CONNECTIONS_PER_ADDRESS, factor) || Infinity;
 
 /** The budget of each address, for callers without a valid API key. */
 export interface AddressBudget {
@@ -74,11 +74,11 @@ export interface AddressBudget {
 
 /** @param factor ADDRESS_BUDGET; 0 turns the limits off */
 export function addressBudget(counting: Counting, factor: number): AddressBudget {
-  const scaled = (rate: Rate): Rate => ({ ...rate, most: times(rate.most, factor) });
+  const scaled = (rate: Rate): Rate => ({ ...rate, most: scale(rate.most, factor) });
   const limit = (where: Counting, ...rates: readonly Rate[]) =>
     limitRate(where, rates.map(scaled), byAddress);
-  // These protect this process alone, so they are counted in it: asking a database would cost more
-  // than it saves.
+  // Limits that protect this process alone are counted in its memory: asking a database would cost
+  // more than they save.
   const here = { limiters: memoryLimiters, bounds: counting.bounds };
   return {
     sessions: limit(counting, ...ADDRESS_RATES.sessions),
@@ -88,6 +88,6 @@ export function addressBudget(counting: Counting, factor: number): AddressBudget
     wrongKeys: rateLimit(here, scaled(ADDRESS_RATES.wrongKeys)),
     bytes: rateLimit(here, scaled(ADDRESS_RATES.bytes)),
     readBytes: rateLimit(here, scaled(ADDRESS_RATES.readBytes)),
-    maxStreams: times(MAX_STREAMS_PER_ADDRESS, factor) || Infinity,
+    maxStreams: scale(MAX_STREAMS_PER_ADDRESS, factor) || Infinity,
   };
 }

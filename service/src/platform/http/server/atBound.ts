@@ -4,7 +4,7 @@ import type { BoundName, Bounds } from '../../limits/bounds.ts';
 
 /**
  * Makes the error for a request that a bound refuses: 429, or 503 when the caller is not the cause.
- * Counts the refusal instead of logging each request.
+ * The refusal is counted, and not logged for each request.
  * @param words what happened; the error adds what to do
  */
 export function atBound(
@@ -25,9 +25,9 @@ export function atBound(
 }
 
 /**
- * Marks an answer that a bound refused, so that the log leaves it out, and ends its connection. Each
- * round of the event loop accepts one new connection and serves all busy ones. With 400 busy ones, a
- * new connection waited for 10 seconds.
+ * Marks the answer to a request that a bound refused, so that the log leaves the request out, and
+ * ends the connection. Each round of the event loop accepts one new connection and serves all busy
+ * ones. With 400 busy connections, a new one waited for 10 seconds.
  */
 export function noteBound(response: Response): void {
   response.locals.isAtBound = true;

@@ -32,9 +32,9 @@ type Open = Socket | Request;
 const stopFunctions = new WeakMap<Open, () => void>();
 
 /**
- * Limits what an address has open: connections, or requests under way where a trusted proxy forwards
- * them. A request with a valid API key, a valid webhook signature or a session does not count, and
- * neither does its connection from then on.
+ * Limits what an address has open: connections, or requests under way where a trusted proxy
+ * forwards them. A request with a valid API key, a valid webhook signature or a session does not
+ * count, and neither does its connection from then on.
  */
 export class Connections {
   readonly #max: number;
@@ -49,7 +49,7 @@ export class Connections {
     this.#isProxy = isProxy;
   }
 
-  /** For a server's `connection` event. A connection too many gets 429 and is closed. */
+  /** For a server's `connection` event. A connection beyond the limit gets 429 and is closed. */
   admit(socket: Socket): void {
     const { remoteAddress = '' } = socket;
     if (this.#max === Infinity || this.#isProxy(remoteAddress)) return;
@@ -76,7 +76,10 @@ export class Connections {
     );
   };
 
-  /** Ends what the addresses with the most have open, the oldest first. Each address keeps one. */
+  /**
+   * Ends connections and requests of the addresses that have the most open, the oldest first. Each
+   * address keeps one.
+   */
   endSome(count: number): void {
     const largestFirst = [...this.#openOf.values()]
       .filter(({ size }) => size > 1)
@@ -93,17 +96,21 @@ export class Connections {
     }
   }
 
-  /** @returns whether the address may have one more open; it counts until `until` closes */
-  #enter(address: string, one: Open, until: Socket | Response): boolean {
+  /**
+   * Counts a connection or request, unless the address has too many.
+   * @param until the entry counts until this closes
+   * @returns whether it was counted
+   */
+  #enter(address: string, entered: Open, until: Socket | Response): boolean {
     const open = this.#openOf.get(address) ?? new Set();
     if (open.size >= this.#max) return false;
-    this.#openOf.set(address, open.add(one));
+    this.#openOf.set(address, open.add(entered));
     const leave = () => {
-      stopFunctions.delete(one);
-      open.delete(one);
+      stopFunctions.delete(entered);
+      open.delete(entered);
       if (open.size === 0 && this.#openOf.get(address) === open) this.#openOf.delete(address);
     };
-    stopFunctions.set(one, leave);
+    stopFunctions.set(entered, leave);
     until.once('close', leave);
     return true;
   }

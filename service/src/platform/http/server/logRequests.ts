@@ -4,12 +4,12 @@ import { newId } from '../../ids.ts';
 import type { Bounds } from '../../limits/bounds.ts';
 
 declare global {
-  // eslint-disable-next-line @typescript-eslint/no-namespace -- how Express lets its requests be given more
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- how fields are added to Express's requests
   namespace Express {
     interface Request {
       /** The same as in the answer's X-Request-Id. */
       id: string;
-      /** Logs why this request failed or was refused: one line. Beyond a limit a minute, nothing. */
+      /** Logs why this request failed or was refused. Silent beyond MAX_LINES_PER_MINUTE. */
       readonly log: Logger;
     }
   }
@@ -65,8 +65,8 @@ export function logRequests(
 }
 
 /**
- * Applies to refusals, to failures and to their causes, each. It is more than anybody reads, and
- * refusals take at most 12 MB an hour.
+ * Refusals, failures and the causes of failures each have this limit. It is more than anybody
+ * reads, and refusals take at most 12 MB an hour.
  */
 export const MAX_LINES_PER_MINUTE = 600;
 

@@ -6,7 +6,7 @@ export interface StreamLimits {
   readonly perOwner: number;
   /** From one address. */
   readonly perAddress: number;
-  /** Shared by all workspaces: one alone may have half. */
+  /** Shared by all workspaces. One workspace alone may have half. */
   readonly inAll: number;
 }
 
@@ -24,9 +24,9 @@ interface OpenStream {
 }
 
 /**
- * Counts open streams, so that nobody can hold thousands of sockets. When an owner opens one too many,
- * their oldest one ends: a connection that has died unnoticed is among the oldest, and must not keep
- * its owner out.
+ * Counts open streams, so that nobody can hold thousands of sockets. When an owner opens a stream
+ * too many, the owner's oldest one ends: a connection that has died unnoticed is among the oldest,
+ * and must not keep its owner out.
  */
 export class OpenStreams {
   readonly #limits: StreamLimits;
@@ -45,9 +45,10 @@ export class OpenStreams {
   }
 
   /**
-   * @param end ends this stream when it is the oldest of too many; it no longer counts by then
-   * @returns a function to call when the stream has ended; or what has too many streams: the address
-   * or the workspace
+   * @param end called to end this stream when it is the oldest of too many. By then, the stream no
+   * longer counts
+   * @returns a function to call when the stream has ended; or the one that has too many streams:
+   * the address or the workspace
    */
   enter(
     { owner, address, workspace }: StreamOf,
@@ -71,7 +72,7 @@ export class OpenStreams {
     };
   }
 
-  /** @returns whether it was still counted; the caller then gives back its place in the pool */
+  /** @returns whether the stream was still counted. Its place in the pool is left to the caller */
   #forget(owner: string, stream: OpenStream): boolean {
     const streams = this.#byOwner.get(owner);
     if (!streams?.delete(stream)) return false;

@@ -6,8 +6,8 @@ import { atBound } from './atBound.ts';
 import { callerOf } from '../caller.ts';
 
 /**
- * The most requests, or bytes, that are allowed in a span of time. Across processes, rates of the same
- * bound and span are counted together.
+ * The most requests, or bytes, that are allowed in a span of time. Rates of the same bound and span
+ * are counted together, also by several processes.
  */
 export interface Rate {
   /** 0: no limit. */
@@ -55,8 +55,8 @@ const SPANS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Lets through as many requests as each of the rates allows. The rates are checked in turn: a request
- * that the first one refuses does not count for the next.
+ * Lets through as many requests as every one of the rates allows. The rates are checked one after
+ * another: a request that the first rate refuses does not count for the next.
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
@@ -81,8 +81,8 @@ export const byWorkspace = (_request: unknown, response: Response): string =>
   callerOf(response)!.workspace.id;
 
 /**
- * Counts by address. For IPv6, only the first 64 bits count, since one visitor has all addresses that
- * begin with them. Removes the port, which some proxies add.
+ * Counts by address. For IPv6, only the first 64 bits count, since one visitor has all addresses
+ * that begin with them. Removes the port, which some proxies add.
  */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
   const given = ip.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');

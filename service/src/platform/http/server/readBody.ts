@@ -9,8 +9,8 @@ import { callerOf } from '../caller.ts';
 /** A body is collected in pieces of at most this size. */
 const PIECE_BYTES = 16 * 1024;
 /**
- * All bodies that are being read may hold 64 MiB, and one address or workspace half of that: a hundred
- * of the largest API calls, or two thousand forms. Most are read within milliseconds.
+ * All bodies that are being read may hold 64 MiB. One address or workspace may hold half of that: a
+ * hundred of the largest API calls, or two thousand forms. Most are read within milliseconds.
  */
 const MAX_BODY_PIECES = 4096;
 /** How long a client that has sent too much may take to read the answer. */
@@ -35,11 +35,11 @@ interface BodyLimits {
 }
 
 /**
- * Reads the request's body as it was sent, without decompressing it. Checks its size while it arrives,
- * and in advance if the request declares it.
+ * Reads the request's body as it was sent, without decompressing it. Checks the size while the body
+ * arrives, and in advance if the request declares it.
  * @returns the body; empty when there is none
- * @throws body_too_large (413), rate_limited (429), unavailable (503) or unsupported_media_type (415),
- * at once; what still arrives is discarded
+ * @throws body_too_large (413), rate_limited (429), unavailable (503) or unsupported_media_type
+ * (415), at once; the rest of the body is discarded
  */
 export async function readBody(
   request: Request,
@@ -84,7 +84,7 @@ async function readWithin(
     return leave;
   });
   try {
-    // A part may be a single byte, so an undeclared length is counted piece by piece.
+    // Counting each part would cost too much, since a part may be a single byte.
     let counted = declared ?? 0;
     const count = async () => {
       const more = body.length - counted;
@@ -103,7 +103,7 @@ async function readWithin(
   }
 }
 
-/** Gives each part to `take`. Resolves when all were taken; rejects as soon as one is refused. */
+/** Gives each part to `take`. Resolves when all are taken; rejects as soon as one is refused. */
 async function eachPart(
   request: Request,
   take: (part: Buffer) => Promise<unknown> | undefined,
@@ -121,12 +121,12 @@ async function eachPart(
       reject(error as Error);
     }
   };
-  // Each request closes after its end: that would make an error, with a stack trace, for nothing.
+  // `close` follows `end`, and would make an error, with a stack trace, for nothing.
   const end = () => {
     request.off('close', abort);
     resolve(undefined);
   };
-  if (request.destroyed) abort(); // it ended while its size was being counted
+  if (request.destroyed) abort(); // the client disconnected while the size was being counted
   request.on('data', onData).once('end', end).once('error', abort).once('close', abort);
   try {
     await promise;
@@ -136,7 +136,7 @@ async function eachPart(
   }
 }
 
-/** A body as it arrives. Parts are copied, since a small one may keep a large buffer alive. */
+/** A body as it arrives. Parts are copied, since a small part may keep a large buffer alive. */
 class Pieces {
   readonly #expected: number;
   readonly #enter: () => () => void;
@@ -192,7 +192,10 @@ function tooLarge(maxBytes: number): AppError {
   return new AppError('body_too_large', `The body is larger than ${size}. Send at most ${size}.`);
 }
 
-/** Discards what still arrives, so that the answer can be sent at once. Soon ends the connection. */
+/**
+ * Discards the rest of the body, so that the answer can be sent at once. Ends the connection if the
+ * client goes on sending after the answer.
+ */
 function discardRest(request: Request, response: Response): void {
   if (request.readableEnded || request.destroyed) return;
   request.resume();

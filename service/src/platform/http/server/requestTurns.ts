@@ -4,14 +4,14 @@ import { FairQueue } from '../../limits/fairQueue.ts';
 import { atBound } from './atBound.ts';
 
 /**
- * Requests of one workspace that wait for their turn: more than any automation has open. Each holds
- * one of the ten thousand connections.
+ * The most requests of one workspace that wait for their turn: more than any automation has open.
+ * Each holds one of the ten thousand connections.
  */
 const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
 /**
- * While the requests of a round take less than this together, they begin as they arrive. If each one
- * waited for a round of its own, that would cost a tenth of all work.
+ * While the requests of a round together take less than this, they begin as they arrive. If each
+ * request waited for a round of its own, the waiting would cost a tenth of all work.
  */
 const SLICE_MS = 5;
 
@@ -21,17 +21,17 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop between workspaces. Requests begin as they arrive, until those of one round of
- * the loop have taken a few milliseconds. Further requests wait: one begins in each round, and the
- * workspaces take turns. So hundreds of costly requests of one workspace delay another workspace, a
- * health check or a new connection by one request only.
+ * Shares the event loop between workspaces. Requests begin as they arrive, until those of one round
+ * of the loop have taken a few milliseconds. Further requests wait: one begins in each round, and
+ * the workspaces take turns. So hundreds of costly requests of one workspace delay another
+ * workspace, a health check or a new connection by one request only.
  */
 export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
   readonly #waiting = new FairQueue<Waiting>();
   readonly #now: () => number;
-  /** When the first request of this round began, in monotonic milliseconds; null before it. */
+  /** When this round's first request began, in steady milliseconds; null before any has begun. */
   #roundBegan: number | null = null;
 
   constructor(
@@ -46,7 +46,7 @@ export class RequestTurns {
   /**
    * Passes a request on when its turn comes.
    * @param workspaceOf finds the workspace of a request
-   * @throws rate_limited (429) when too many of the workspace wait
+   * @throws rate_limited (429) when too many requests of the workspace wait
    */
   inTurn(workspaceOf: (request: Request, response: Response) => string): RequestHandler {
     return (request, response, next) => {

@@ -1,7 +1,9 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** The headers of every answer. The proxy in front adds those about TLS, if it has TLS. */
+/**
+ * The headers of every answer. Headers about TLS are left to the proxy that has the certificate.
+ */
 export const commonHeaders = (): RequestHandler =>
   helmet({
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },

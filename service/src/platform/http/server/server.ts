@@ -15,13 +15,14 @@ export interface ServerLimits {
   /** How long a whole request may take to arrive: the largest body over a slow line. */
   readonly requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for the next request: longer than proxies keep one (nginx 60 s,
-   * Caddy 2 minutes). So the proxy closes it, and never sends into a connection that is closing.
+   * How long an idle connection waits for the next request: longer than proxies keep idle
+   * connections (nginx 60 s, Caddy 2 minutes). So the proxy is the one that closes, and it never
+   * sends a request into a connection that is closing.
    */
   readonly keepAliveMs: number;
-  /** How often the server looks for requests that are late. */
+  /** How often the server looks for requests that have exceeded their time. */
   readonly lookEveryMs: number;
-  /** Twice as many as streams may hold. Each connection takes about 10 kB. */
+  /** Twice as many as all streams together may hold. Each connection takes about 10 kB. */
   readonly maxConnections: number;
 }
 
@@ -34,23 +35,26 @@ export const SERVER_LIMITS: ServerLimits = {
 };
 
 /**
- * Requests of one connection that have no answer yet. Browsers, proxies and n8n wait for each answer.
- * A connection with a thousand requests would hold all of them, and their answers, in memory.
+ * The most requests of one connection without an answer. Browsers, proxies and n8n wait for each
+ * answer. A connection with a thousand requests would hold all of them, and their answers, in
+ * memory.
  */
 const MAX_PIPELINED_REQUESTS = 10;
 
 /**
- * The share of all connections that is kept free for new ones. When less is free, connections of the
- * addresses that have the most are ended.
+ * The share of all connections that is kept free for new ones. When less is free, connections of
+ * the addresses that have the most are ended.
  */
 const FREE_SHARE = 0.01;
 
-/** Idle connections are closed to make room at most this often. */
+/** To make room, idle connections are closed at most this often. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
-const openOf = new WeakMap<Server, Set<Socket>>();
+const openSockets = new WeakMap<Server, Set<Socket>>();
 
-/** The server of every role. It limits how slow a client may be and how many connections it holds. */
+/**
+ * The server of every role. It limits how slow a client may be and how many connections it holds.
+ */
 export function createBoundedServer(
   app: RequestListener,
   {
@@ -82,15 +86,15 @@ export function createBoundedServer(
   );
   server.maxConnections = limits.maxConnections;
   const open = new Set<Socket>();
-  openOf.set(server, open);
-  const free = Math.ceil(limits.maxConnections * FREE_SHARE);
+  openSockets.set(server, open);
+  const keptFree = Math.ceil(limits.maxConnections * FREE_SHARE);
   server.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
     connections.admit(socket);
-    if (open.size <= limits.maxConnections - free) return;
+    if (open.size <= limits.maxConnections - keptFree) return;
     bounds.reached('connections');
-    connections.endSome(free);
+    connections.endSome(keptFree);
   });
   let madeRoomAt = -Infinity;
   server.on('drop', () => {
@@ -108,12 +112,12 @@ export function createBoundedServer(
 }
 
 /**
- * For a stop: closes connections without a request under way. For Node, a connection is busy before
- * its first request; browsers open such connections in advance.
+ * For a stop: closes connections without a request under way. Those that have not had their first
+ * request, such as browsers open in advance, are not idle to Node.
  */
 export function closeUnusedConnections(server: Server): void {
   server.closeIdleConnections();
-  for (const socket of openOf.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+  for (const socket of openSockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
 }
 
 const STATUS_OF: Readonly<Record<string, number>> = {
@@ -122,7 +126,9 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-/** Answers a request that could not be read, unless an answer has begun, and ends the connection. */
+/**
+ * Answers a request that could not be read, unless an answer has begun, and ends the connection.
+ */
 function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
   const isAnswered =
     response !== undefined &&
@@ -139,7 +145,7 @@ function refuse(socket: Socket, status: number, response: ServerResponse | undef
 class Pipelined {
   readonly #underWay = new WeakMap<Socket, number>();
 
-  /** @returns whether the connection may have one more */
+  /** Counts a request. @returns false when the connection has too many under way */
   enter(socket: Socket, response: ServerResponse): boolean {
     const underWay = this.#underWay.get(socket) ?? 0;
     if (underWay >= MAX_PIPELINED_REQUESTS) return false;

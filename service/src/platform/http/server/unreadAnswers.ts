@@ -4,11 +4,13 @@ import { callerOf } from '../caller.ts';
 import { byAddress } from './rateLimit.ts';
 
 export interface UnreadLimits {
-  /** How long a reader may take for an answer: 2 MB over a slow line. */
+  /** How long a reader may take to read an answer: enough for 2 MB over a slow line. */
   readonly takenWithinMs: number;
-  /** How often the service looks for answers that are late. */
+  /** How often the service looks for answers that have exceeded this time. */
   readonly lookEveryMs: number;
-  /** The memory for all unread answers to callers without a key. Usually they are read at once. */
+  /**
+   * The memory for all unread answers to callers without a key. Usually, answers are read at once.
+   */
   readonly maxBytes: number;
 }
 
@@ -25,10 +27,10 @@ interface Unread {
 }
 
 /**
- * Limits the answers that wait in memory because their readers are slow. One that waits too long is
- * destroyed with its connection. When answers to callers without a key hold too much memory, the
- * oldest one of the address with the most is destroyed. Streams are not counted: they write only
- * what is read.
+ * Limits the answers that wait in memory because their readers are slow. An answer that waits too
+ * long is destroyed with its connection. When the answers to callers without a key hold too much
+ * memory, the oldest answer of the address that holds the most is destroyed. Streams are not
+ * counted: they write no more than their readers take.
  */
 export class UnreadAnswers {
   readonly #bounds: Bounds;
@@ -50,7 +52,7 @@ export class UnreadAnswers {
       if (left === 0) return;
       const caller = callerOf(response);
       const isWithoutKey = caller === undefined || caller.contact !== null;
-      // writableLength may count characters, while the memory is in bytes.
+      // `writableLength` may count characters instead of bytes.
       const bytes = Math.max(left, Number(response.getHeader('content-length') ?? 0));
       this.#add(response, {
         address: byAddress(request),

@@ -2,11 +2,11 @@ import type { Request } from 'express';
 import { shortKey } from '../../limits/limiter.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 
-/** The most valid keys that are remembered. No process sees as many. */
+/** How many valid keys are remembered: more than any process sees. */
 const MAX_KNOWN_KEYS = 10_000;
 
 /**
- * Limits the cost of wrong API keys: each one takes a look-up in the store. An address that sent too
+ * Limits the cost of wrong API keys: each takes a look-up in the store. An address that sent too
  * many is refused without a look-up. Keys that were valid lately still pass, so that an automation
  * at the same address keeps working.
  */
@@ -22,15 +22,15 @@ export class WrongKeys {
 
   /**
    * Checks the address before the look-up.
-   * @throws rate_limited (429) when it sent too many wrong keys, and this key was not valid lately
+   * @throws rate_limited (429) when it sent too many wrong keys, unless this key was valid lately
    */
   async checkAddress(request: Request, key: string): Promise<void> {
     if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
   }
 
   /**
-   * Counts a wrong key. One that was valid lately has expired or was revoked, and passes no more.
-   * @throws rate_limited (429) when it is one too many
+   * Counts a wrong key. A key that was valid lately, but has expired or was revoked, is forgotten.
+   * @throws rate_limited (429) when the address has sent too many
    */
   countWrong(request: Request, key: string): Promise<void> {
     this.#known.delete(shortKey(key));
