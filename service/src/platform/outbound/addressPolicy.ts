@@ -12,7 +12,7 @@ export type Verdict =
   | {
       allowed: false;
       reason: string;
-      /** The reason without any address. People who named a host must not see its address. */
+      /** The reason without any address: people who name a host must not learn its address. */
       kind: string;
     };
 
@@ -73,8 +73,7 @@ const judgeItself = (address: Address, opened: readonly Network[]): Verdict => {
   if (isInAny(address, METADATA_NETWORKS))
     return deny('a cloud metadata address, which is never called');
   const range = address.range();
-  // 0.0.0.0 and :: reach this machine whatever the network says, so opening a range must not open
-  // them.
+  // 0.0.0.0 and :: reach this machine in any network, so opening a range must not open them.
   if (range === 'unspecified') return deny('an unspecified address');
   if (isInAny(address, opened)) return { allowed: true, opened: true };
   if (isPublic(address)) return { allowed: true, opened: false };
@@ -149,11 +148,11 @@ const parseNat64Prefix = (cidr: string): Nat64Prefix => {
  * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
  *
  * An IPv6 address may carry IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo). The
- * IPv4 addresses then decide, so `::/0` opens no IPv4 address. With ISATAP and Teredo the IPv6
- * address has to be allowed too, so Teredo is closed unless opened. `allowedNetworks` never opens
- * metadata addresses or the unspecified address. 127.0.0.0/8 includes ::1.
- * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES). For an address in one of
- * them, the IPv4 address inside decides.
+ * IPv4 addresses then decide, so `::/0` opens no IPv4 address. With ISATAP and Teredo, the IPv6
+ * address has to be allowed too; Teredo's addresses are not public, so only `allowedNetworks` opens
+ * them. It never opens metadata addresses or the unspecified address. 127.0.0.0/8 opens ::1 too.
+ * @param nat64Prefixes those of this network's own translators (NAT64_PREFIXES). For an address
+ * that begins with one, the IPv4 address inside decides.
  * @see docs/decisions/0028-kept-connections-and-repeats.md
  * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052
  * does not define

@@ -5,7 +5,7 @@ import type { EnterRoom } from './exchange.ts';
 const PIECE_BYTES = 16 * 1024;
 /**
  * All answers that are being read share 64 MiB. One workspace alone may take half of it: enough for
- * 512 deliveries, or for six of the largest tool answers. Most are read in milliseconds.
+ * 512 deliveries, or for six of the largest tool answers. Most answers are read in milliseconds.
  */
 const MAX_ANSWER_PIECES = 4096;
 
@@ -41,7 +41,7 @@ export class AnswerRoom {
         );
         return leave !== null;
       },
-      // Each of these can let a waiting call begin, this one included, which then adds to the list.
+      // Each function can give room to a waiting answer. If this call waits, that adds to the list.
       leave: () => {
         while (leaves.length > 0) leaves.pop()!();
       },

@@ -13,7 +13,7 @@ export class BoundedBody {
     this.maxBytes = maxBytes;
   }
 
-  /** @returns false when the limit was passed; what fits is kept */
+  /** @returns false when the chunk exceeds the limit; then only the part that fits is kept */
   append(chunk: Buffer): boolean {
     const fitting = Math.min(chunk.length, this.maxBytes - this.#length);
     this.#reserve(this.#length + fitting);

@@ -3,7 +3,7 @@ import type { Connect, GuardedConnector, Opening } from './guardedConnector.ts';
 
 /** A handler that learns which connection its request was given to. */
 export interface PooledHandler extends Dispatcher.DispatchHandler {
-  /** The request has ended, perhaps while it waited for a connection. */
+  /** Whether the request has ended, perhaps while it waited for a connection. */
   readonly settled: boolean;
   /** Called when a connection is free, or about to be opened, and takes the request. */
   onConnectionAssigned(connection: PooledConnection): void;
@@ -16,13 +16,15 @@ export interface PooledConnection {
 }
 
 interface Link {
-  /** Set while it is being opened. */
+  /** Set while the connection is being opened. */
   opening?: Opening;
-  /** By `performance.now()`. Unset while it is not open, and from its last request on. */
+  /**
+   * By `performance.now()`. Unset while the connection is not open, and from its last request on.
+   */
   openedAt?: number;
 }
 
-/** One connection of a pool. undici's own cannot give up a connect that takes too long. */
+/** One connection of a pool. undici's own class cannot give up opening it when that takes too long. */
 class Connection extends Client implements PooledConnection {
   readonly #link: Link;
   readonly #maxAgeMs: number;
@@ -52,13 +54,13 @@ class Connection extends Client implements PooledConnection {
     // A request that ended while it waited takes no connection.
     if (handler.settled) return true;
     handler.onConnectionAssigned(this);
-    const free = super.dispatch(
+    const isFree = super.dispatch(
       this.#retireWhenOld() ? { ...options, reset: true } : options,
       handler,
     );
-    // A request that undici refused outright does not occupy the connection, but undici's pool takes
-    // `false` for an occupied one.
-    return free || handler.settled;
+    // A request that undici refused outright does not occupy the connection, but `false` would tell
+    // undici's pool that it does.
+    return isFree || handler.settled;
   }
 
   /**
@@ -79,14 +81,16 @@ export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 interface PoolLimits {
   /** The most connections from one workspace to one origin. Further requests wait. */
   connectionsPerOrigin: number;
-  /** A connection of this age is replaced, in case the name has another address by then. */
+  /** A connection of this age is replaced, in case the name has another address now. */
   maxConnectionAgeMs: number;
 }
 
-/** How long an unused connection is kept, even if the receiver offers more. */
+/** How long an unused connection is kept, even if the receiver would keep it longer. */
 const MAX_IDLE_MS = 30_000;
 
-/** How many workspaces have pools. Beyond that, the pools that were unused for longest are closed. */
+/**
+ * How many workspaces have pools. Beyond that, the pools that were unused for longest are closed.
+ */
 const MAX_WORKSPACES = 256;
 
 /**
@@ -110,17 +114,17 @@ export class ConnectionPools {
       this.#agents.get(workspaceId) ?? createPools(this.#connector(workspaceId), this.#limits);
     this.#agents.delete(workspaceId);
     this.#agents.set(workspaceId, agent);
-    // A closed agent refuses every request.
+    // After `close`, the new agent is closed too, and so refuses every request.
     if (this.#isClosed || this.#agents.size > MAX_WORKSPACES) this.#closeOldest();
     return agent;
   }
 
-  /** Gives later requests new connections, which are checked anew. Running requests end. */
+  /** Gives later requests new connections, which are checked anew. Running requests can finish. */
   renew(): void {
     while (this.#agents.size > 0) this.#closeOldest();
   }
 
-  /** Lets running requests end, then closes every connection. */
+  /** Lets running requests finish, then closes every connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.renew();

@@ -9,7 +9,7 @@ const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
 
 type CreateDecoder = (options: { finishFlush?: number }) => Decoder;
 
-/** By content encoding. With the flush, input that ends early is decoded as far as it goes. */
+/** By content encoding. With its flush constant, a decoder accepts input that ends early. */
 const DECODERS: Record<string, readonly [create: CreateDecoder, flush: number]> = {
   gzip: [zlib.createGunzip, Z_SYNC_FLUSH],
   'x-gzip': [zlib.createGunzip, Z_SYNC_FLUSH],
@@ -19,10 +19,11 @@ const DECODERS: Record<string, readonly [create: CreateDecoder, flush: number]> 
 };
 
 /**
- * Decodes the body of an answer, unless its content encoding is unknown. Decoding stops at `maxBytes`
- * of output, so that a small answer cannot fill the memory.
- * @throws OutboundError `network` when the body is not in its encoding, `too_large` when it is longer
- * than `maxBytes`; with `onTooLarge: 'cut'`, the part that was decoded is returned instead
+ * Decodes the body of an answer, unless its content encoding is unknown. Decoding stops at
+ * `maxBytes` of output, so that a small answer cannot fill the memory.
+ * @returns with `onTooLarge: 'cut'`, a decoded body that is too large is cut, and a body that is
+ * not in its encoding is left as it is, marked as cut
+ * @throws OutboundError in these two cases with `onTooLarge: 'fail'`: `too_large`, `network`
  */
 export const decodeBody = async (
   raw: RawResponse,

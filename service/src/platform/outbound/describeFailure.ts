@@ -1,7 +1,7 @@
 import { MAX_HEADER_BYTES } from './connectionPools.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
-/** What happened and, where that is not obvious, what to do about it. */
+/** What happened and, unless it is obvious, what to do about it. */
 interface Words {
   readonly kind: OutboundErrorKind;
   readonly what: string;
@@ -121,7 +121,7 @@ const WORDS: Record<string, Words> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: PLAIN_HTTP,
 };
 
-/** Failures that undici tells apart by their message only. */
+/** Failures that undici tells apart only by their messages. */
 const WORDS_BY_MESSAGE: Record<string, Words> = {
   'bad response': network(
     '% sent 100 Continue, although nothing asked for it.',
@@ -133,13 +133,13 @@ const WORDS_BY_MESSAGE: Record<string, Words> = {
   ),
 };
 
-// OpenSSL names the same thing differently from version to version.
+// The names of these errors differ between versions of OpenSSL.
 const isPlainHttp = (code: string) =>
   code.startsWith('ERR_SSL_') && /HTTP_REQUEST|WRONG_VERSION/.test(code);
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
-/** The error to describe. When several addresses were tried, the first error says enough. */
+/** The error to describe. When several addresses were tried, it is that of the first. */
 const rootOf = (error: Error): Error => {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   return error.cause instanceof OutboundError ? error.cause : error;

@@ -7,7 +7,7 @@ export type Nat64Prefix = readonly [IPv6, number];
 interface EmbeddedIpv4 {
   /** Traffic passes through each of them, so all must be allowed. Empty when they are unknown. */
   ipv4s: readonly IPv4[];
-  /** How it is carried, for messages. */
+  /** The name of the form in which the IPv6 address carries them, for messages. */
   form: string;
   /** The IPv6 address itself is also on the network (ISATAP, Teredo), so it must be allowed too. */
   judgeOuterToo: boolean;
@@ -38,9 +38,10 @@ const TRAILING_FORMS: readonly { form: string; prefix: Parts }[] = [
   { form: NAT64, prefix: [...LOCAL_NAT64, 0, 0, 0] },
 ];
 
+/** Whether an address whose first six parts are 0 is :: or ::1. */
 const isUnspecifiedOrLoopback = (parts: Parts) => part(parts, 6) === 0 && part(parts, 7) <= 1;
 
-/** Where the IPv4 address's bytes are, by prefix length. Byte 8 is skipped (RFC 6052, 2.2). */
+/** The places of the IPv4 address's bytes, by prefix length. Byte 8 is skipped (RFC 6052, 2.2). */
 const NAT64_BYTES: Readonly<Record<number, Parts>> = {
   32: [4, 5, 6, 7],
   40: [5, 6, 7, 9],
@@ -62,7 +63,7 @@ const readNat64 = (address: IPv6, [, bits]: Nat64Prefix): EmbeddedIpv4 => {
 
 /**
  * The IPv4 addresses inside an IPv6 address that carries some, or null.
- * @param nat64Prefixes of translators of this network; the longest match is used
+ * @param nat64Prefixes those of this network's own translators; the longest match is used
  */
 export const findEmbeddedIpv4 = (
   address: IPv6,
@@ -74,8 +75,8 @@ export const findEmbeddedIpv4 = (
     .sort(([, a], [, b]) => b - a);
   if (!prefix) return standard;
   const own = readNat64(address, prefix);
-  // In 64:ff9b:1::/48 the operator's prefix says where the address is. In every other form both
-  // addresses must be allowed.
+  // In 64:ff9b:1::/48, the operator's prefix says where the IPv4 address is. In every other
+  // standard form, the IPv4 addresses of both readings must be allowed.
   if (!standard || startsWith(address.parts, LOCAL_NAT64)) return own;
   const areKnown = own.ipv4s.length > 0 && standard.ipv4s.length > 0;
   return { ...standard, ipv4s: areKnown ? [...own.ipv4s, ...standard.ipv4s] : [] };

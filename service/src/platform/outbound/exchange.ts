@@ -13,19 +13,19 @@ export interface ExchangeRequest {
   body?: string | Buffer;
   /** The deadline of the whole call, for messages. */
   timeoutMs: number;
-  /** What earlier hops have left of it. */
+  /** What earlier redirects have left of `timeoutMs`. */
   remainingMs: number;
   maxBytes: number;
   onTooLarge: 'cut' | 'fail';
   /** Whether this answer is a redirect that will be followed, so that its body does not matter. */
   isFollowed: (status: number, headers: Record<string, string>) => boolean;
   signal?: AbortSignal;
-  /** The memory for the answer. */
+  /** Takes memory for the answer. */
   enterRoom: EnterRoom;
 }
 
 /**
- * Takes memory for more bytes. Its creator gives the memory back.
+ * Takes memory for more bytes. Whoever passes this function gives the memory back.
  * @returns true when there is room now; otherwise `onRoom` is called later
  */
 export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
@@ -36,9 +36,11 @@ export interface RawResponse {
   /** Names in lower case; repeated ones joined by a comma. */
   headers: Record<string, string>;
   body: Buffer;
-  /** The body is not whole. */
+  /** Whether a part of the body is missing. */
   cut: boolean;
-  /** From the moment a connection was free (or was opened) for the request. */
+  /**
+   * From the moment when a free connection took the request, or one was about to be opened for it.
+   */
   durationMs: number;
 }
 
@@ -46,7 +48,7 @@ const ANSWER_SOONER = 'Let it answer first and do its work afterwards.';
 
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
-/** Memory that is taken first. It is enough for most answers. */
+/** The memory that is taken first. It is enough for most answers. */
 const FIRST_ROOM_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
@@ -79,7 +81,7 @@ class Exchange implements PooledHandler {
   #headers: Record<string, string> = {};
   #body: BoundedBody;
   #mayCut: boolean;
-  /** Bytes of memory that are taken. */
+  /** How many bytes the memory that is taken can hold; Infinity for the whole answer. */
   #room = 0;
 
   constructor(
@@ -122,7 +124,7 @@ class Exchange implements PooledHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
     if (this.settled) return;
-    const needed = this.#roomFor(chunk.length);
+    const needed = this.#growRoom(chunk.length);
     const keepReading = () => {
       if (this.settled) return;
       this.#append(chunk);
@@ -134,11 +136,12 @@ class Exchange implements PooledHandler {
   }
 
   /**
-   * How much memory to take before these bytes are kept: a little at first, then all that the
-   * answer may still need, so that it can be read to its end. An encoded answer also needs memory
-   * for its decoded form.
+   * Grows `#room` if these bytes do not fit: to a little at first, then to all that the answer may
+   * still need, so that it can be read to its end. An encoded answer also needs memory for its
+   * decoded form.
+   * @returns how many bytes of memory to take before the bytes are kept
    */
-  #roomFor(bytes: number): number {
+  #growRoom(bytes: number): number {
     const length = this.#body.bytes.length + bytes;
     if (length <= this.#room) return 0;
     const isEncoded = this.#headers['content-encoding'] !== undefined;
@@ -195,7 +198,7 @@ class Exchange implements PooledHandler {
     return `No connection to ${this.#host} was established within ${time}.`;
   }
 
-  /** Ends before the answer does, with what has arrived or with the error. */
+  /** Ends the exchange before the answer has ended, with what has arrived or with the error. */
   #endEarly(error: OutboundError) {
     if (this.#status !== 0 && this.#mayCut) this.#succeed(true);
     else this.#fail(error);

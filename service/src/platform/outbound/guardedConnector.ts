@@ -5,7 +5,7 @@ import { buildConnector } from 'undici';
 import type { HostGuard, ResolvedAddress } from './hostGuard.ts';
 import type { Target } from './targetUrl.ts';
 
-/** A connection being opened: its name is looked up, then the address is dialled. */
+/** A connection being opened: the host's name is looked up, then an address is dialled. */
 export interface Opening {
   /** Gives up. The callback gets the reason. */
   destroy(reason: Error): void;
@@ -17,10 +17,10 @@ export type Connect = (
   callback: buildConnector.Callback,
 ) => Opening;
 
-/** What opens the connections of a workspace. */
+/** Returns the function that opens the connections of a workspace. */
 export type GuardedConnector = (workspaceId: string) => Connect;
 
-// undici's connector returns its socket; its types do not say so.
+// undici's connector returns the socket, although its type does not say so.
 type Dial = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 /** The addresses that were checked for the connection that is being dialled. */
@@ -47,8 +47,8 @@ const serverName = (hostname: string) =>
 const contexts = new Map<string | undefined, SecureContext>();
 
 /**
- * What the connections of this process trust. Kept, because Node parses the certificates of all
- * authorities again for each context that adds one, which takes 20 ms.
+ * What the connections of this process trust. Contexts are kept: for each one that adds an
+ * authority, Node parses the certificates of all authorities again, which takes 20 ms.
  */
 function contextTrusting(extraCa: string | undefined): SecureContext {
   const known = contexts.get(extraCa);
@@ -65,7 +65,7 @@ function contextTrusting(extraCa: string | undefined): SecureContext {
  * @param extraCa PEM of a certificate authority to trust beside the default ones
  */
 export const createGuardedConnector = (guard: HostGuard, extraCa?: string): GuardedConnector => {
-  // No time-out of its own: the request's deadline gives up a connection that takes too long.
+  // Without a timeout: the request's deadline gives up a connection that takes too long.
   const dial = buildConnector({
     allowH2: false,
     timeout: 0,
@@ -90,7 +90,7 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
         dial({ ...options, servername: serverName(hostname) }, callback),
       );
     };
-    // net never asks for the addresses of an IP literal, so here a literal is checked too.
+    // Node never calls `lookup` for an IP literal, so the guard checks literals here.
     guard
       .resolve({ hostname, protocol, port }, { workspaceId, signal })
       .then(open)

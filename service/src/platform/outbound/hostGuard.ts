@@ -17,7 +17,7 @@ export interface ResolvedAddress {
 export interface HostGuard {
   /**
    * All addresses of a name or literal, each checked.
-   * @param opening used in place of the present one, to check it before it is in force
+   * @param opening used in place of the present opening, to check it before it is in force
    * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's
    * reason
    */
@@ -74,7 +74,7 @@ const requireCallable = (
 interface GuardOptions {
   /** Lets http:// through to addresses in ALLOWED_NETWORKS. */
   insecureTargets: boolean;
-  /** The host that is opened now, beside ALLOWED_NETWORKS. Asked for each address. */
+  /** Returns the host that is opened now, beside ALLOWED_NETWORKS. Called after each look-up. */
   opening: () => HostOpening | null;
   resolver?: Resolver;
   /** Told when too many names wait to be looked up. */

@@ -15,7 +15,7 @@ export interface HostOpening {
   readonly allowsHttp: boolean;
 }
 
-/** Names of this machine. n8n shows the first; people and other tools use all three. */
+/** Names of this machine. n8n shows the first name; people and other tools use all three. */
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LOOPBACK = ['127.0.0.1/32', '::1/128'];
 /** Includes loopback, because a machine's own name often leads to 127.0.1.1. */

@@ -18,7 +18,7 @@ export interface Asker {
 
 /** A name is slow when its last look-up took longer than this. */
 export const SLOW_LOOKUP_MS = 1_000;
-/** How many slow names are remembered, and as many quick names and workspaces. */
+/** How many slow names are remembered, how many quick names, and how many workspaces. */
 const MAX_REMEMBERED = 1_000;
 /** Names of one workspace that may wait: enough for its 100 tools and 25 subscriptions. */
 export const MAX_WAITING_PER_WORKSPACE = 128;
@@ -52,12 +52,12 @@ interface Caller extends Asker {
 interface Lookup {
   readonly hostname: string;
   readonly callers: Set<Caller>;
-  /** The workspaces in whose queues it waits, each with a function that frees the place. */
+  /** The workspaces in whose queues the name waits, each with a function that frees its place. */
   readonly queuedFor: Map<string, () => void>;
   hasBegun: boolean;
 }
 
-/** Remembers the names or workspaces that were added last. */
+/** A set that remembers only the names or workspaces that were added last. */
 class Recent {
   readonly #all = new Set<string>();
 
@@ -65,9 +65,10 @@ class Recent {
     return this.#all.has(item);
   }
 
-  set(item: string, isMember: boolean): void {
+  /** Adds the item as the newest, or removes it. */
+  set(item: string, isIncluded: boolean): void {
     this.#all.delete(item);
-    if (isMember) this.#all.add(item);
+    if (isIncluded) this.#all.add(item);
     if (this.#all.size > MAX_REMEMBERED) this.#all.delete(this.#all.values().next().value!);
   }
 }
@@ -75,12 +76,12 @@ class Recent {
 /**
  * Looks up a few names at a time, and shares the look-ups fairly among workspaces.
  *
- * A system look-up holds one of few threads until it ends. With a dead name server, that takes ten
- * seconds or more. So:
+ * A look-up by the system holds one of few threads until it ends. With a dead name server, it takes
+ * ten seconds or more. So:
  * - One workspace gets at most half of the look-ups, and one is always free for the next workspace.
- * - Names whose last look-up was slow get at most a quarter.
- * - Workspaces that ask for slow names leave a quarter to the others. Names that are known to be
- *   quick do not count.
+ * - Names whose last look-up was slow get at most a quarter of the look-ups.
+ * - Workspaces that ask for slow names leave a quarter to the others. This does not apply to names
+ *   that are known to be quick.
  * - The queue is limited, and workspaces take turns in it.
  * - Callers that ask for the same name share one look-up.
  * @see docs/decisions/0028-kept-connections-and-repeats.md
@@ -159,11 +160,11 @@ export class Lookups {
     );
   }
 
-  /** @returns false when no more names of this workspace may wait */
+  /** Adds the name to the workspace's queue. @returns false when the queue takes no more names */
   #wait(lookup: Lookup, workspaceId: string): boolean {
     if (lookup.queuedFor.has(workspaceId)) return true;
-    const isQueueFull = this.#queue.lengthOf(workspaceId) >= MAX_WAITING_PER_WORKSPACE;
-    const leave = isQueueFull ? null : this.#waiting.enter(workspaceId);
+    const hasFullQueue = this.#queue.lengthOf(workspaceId) >= MAX_WAITING_PER_WORKSPACE;
+    const leave = hasFullQueue ? null : this.#waiting.enter(workspaceId);
     if (leave === null) return false;
     lookup.queuedFor.set(workspaceId, leave);
     this.#queue.add(workspaceId, lookup);
@@ -177,7 +178,7 @@ export class Lookups {
   }
 
   #giveUpWaiting(lookup: Lookup, { workspaceId, signal }: Caller): void {
-    // The signal's reason is an OutboundError when the time ran out.
+    // The signal's reason is an OutboundError when the caller's time has run out.
     if (signal!.reason instanceof OutboundError) this.#bounds.reached('lookups');
     if ([...lookup.callers].every((each) => each.workspaceId !== workspaceId))
       this.#leaveQueue(lookup, workspaceId);
@@ -214,7 +215,7 @@ export class Lookups {
 
   #begin(lookup: Lookup, workspaceId: string, leave: () => void): void {
     lookup.hasBegun = true;
-    for (const queuedFor of [...lookup.queuedFor.keys()]) this.#leaveQueue(lookup, queuedFor);
+    for (const queuedId of [...lookup.queuedFor.keys()]) this.#leaveQueue(lookup, queuedId);
     for (const { onBegin } of lookup.callers) onBegin?.();
     void this.#lookUp(lookup, workspaceId, leave);
   }

@@ -16,13 +16,16 @@ import { assertPlainlyWritten, parseTarget, type Host, type Target } from './tar
 export { isUnsent, OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
 export interface OutboundRequest {
-  /** Workspaces share the look-ups of names, and each has its own connections. */
+  /** Each workspace has its share of the look-ups, and its own connections. */
   workspaceId: string;
   url: string;
   method: string;
-  /** As sent; `Host` cannot be set. */
+  /** `Host` cannot be set. */
   headers: Record<string, string>;
-  /** Sent to another origin that a redirect leads to. Default: content negotiation only. */
+  /**
+   * Sent instead of `headers` when a redirect leads to another origin. Default: those of `headers`
+   * that are for content negotiation.
+   */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
   /** From connecting to the last byte. Waiting for a free connection does not count. */
@@ -39,7 +42,7 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
-/** The last answer, decoded. `durationMs` is that of the whole call, rounded. */
+/** The last answer, decoded. `durationMs` is for the whole call, rounded. */
 export type OutboundResponse = RawResponse;
 
 /**
@@ -52,13 +55,13 @@ export interface OutboundClient {
    */
   checkTarget(url: string, workspaceId: string): Promise<void>;
   /**
-   * Opens one host and port at private addresses, in place of the one opened before.
-   * @param origin `http://localhost:5678`; null closes it
+   * Opens one host and port at private addresses, and closes the one that was open before.
+   * @param origin `http://localhost:5678`; null: opens none
    */
   open(origin: string | null): void;
   /**
-   * Checks whether a host could be called if it were opened.
-   * @throws OutboundError as `checkTarget`
+   * Checks that a host could be called if it were opened.
+   * @throws OutboundError like `checkTarget`
    */
   checkOpening(origin: string): Promise<void>;
   /**
@@ -94,14 +97,14 @@ export interface OutboundPolicy {
   /** Memory for answers, in pieces of 16 KiB. Set in tests. */
   answerPieces?: number;
   connectionsPerOrigin?: number;
-  /** How long a connection in constant use is kept. Default: 30 s. */
+  /** How long a connection is kept at most, even in constant use. Default: 30 s. */
   maxConnectionAgeMs?: number;
 }
 
 const CHECK_TIMEOUT_MS = 5_000;
 /**
- * As many as there can be deliveries, tool calls and turns of the agent at once, so that none of them
- * waits for a connection.
+ * As many as there can be deliveries, tool calls and turns of the agent at once, so that none of
+ * them waits for a connection.
  */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128 + 64);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
@@ -114,10 +117,10 @@ const refuseHostHeader = (headers: Record<string, string>) => {
     );
 };
 
-/** Look-ups for a host that is opened count as those of a workspace of their own. */
+/** When an opening is checked, its look-up counts for this workspace, which does not exist. */
 const NO_WORKSPACE = 'service';
 
-/** Resolves a host, or gives up soon: a person waits for it. */
+/** Resolves a host, or gives up soon, because a person is waiting. */
 const resolveSoon = async (
   guard: HostGuard,
   target: Target,
@@ -155,7 +158,9 @@ const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
 
 const AFTER_REDIRECT = 'After a redirect from';
 
-/** Says which host redirected to the refused address, since the caller did not write that address. */
+/**
+ * Says which host redirected to the refused address, since the caller did not name that address.
+ */
 const afterRedirectFrom =
   ({ url }: Target) =>
   (error: unknown): never => {
@@ -204,7 +209,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     open: (origin) => {
       if (origin === (opening?.origin ?? null)) return;
       opening = origin === null ? null : openHost(new URL(origin), policy.nat64Prefixes);
-      // The host that is closed may still have connections.
+      // The host that was open before may still have connections.
       pools.renew();
     },
     checkOpening: async (origin) => {
@@ -217,7 +222,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
   };
 };
 
-/** Sends a request, and those that its redirects ask for. All share its deadline. */
+/** Sends a request and follows its redirects, all within the request's deadline. */
 const follow = async (
   pools: ConnectionPools,
   mayUseHttp: (host: Host) => boolean,

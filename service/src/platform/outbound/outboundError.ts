@@ -45,7 +45,10 @@ export class OutboundError extends Error {
   }
 }
 
-/** Whether a call failed before there was a connection: the receiver has seen nothing of it. */
+/**
+ * Whether a call that our rules allow failed before there was a connection, so that the receiver
+ * has seen nothing of it. Only for calls without redirects: an earlier hop may have been sent.
+ */
 export function isUnsent({ kind, cause }: OutboundError): boolean {
   if (kind === 'unresolvable' || kind === 'busy') return true;
   const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];

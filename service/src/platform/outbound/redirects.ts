@@ -5,7 +5,9 @@ export interface Hop {
   url: string;
   method: string;
   headers: Record<string, string>;
-  /** Sent instead to another origin. Default: the content negotiation in `headers`. */
+  /**
+   * Sent to another origin instead of `headers`. Default: those of them for content negotiation.
+   */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
 }
@@ -40,7 +42,7 @@ const readLocation = (location: string, from: URL): URL => {
   return to;
 };
 
-/** Follows a 301, 302 or 303: with GET, and without the headers that describe the body. */
+/** The request after a 301, 302 or 303: without a body and the headers that describe it. */
 const asGet = ({ method, headers, headersElsewhere }: Hop, url: string): Hop => ({
   url,
   headersElsewhere,
@@ -53,8 +55,9 @@ const isSafe = ({ method, body }: Hop) =>
 
 /**
  * The request that follows a redirect.
- * - 301, 302, 303: GET without body; 307, 308: the same method and body, on the same origin only
- * - another origin: `headersElsewhere`, or only the headers for content negotiation
+ * - 301, 302, 303: GET (or HEAD) without body; 307, 308: the same method and body
+ * - to another origin: only GET and HEAD without body; with `headersElsewhere`, or only the headers
+ *   for content negotiation
  * @throws OutboundError `redirect` when the redirect must not be followed
  */
 export const nextHop = (hop: Hop, status: number, location: string): Hop => {

@@ -7,7 +7,7 @@ export interface Target {
   protocol: 'https:' | 'http:';
   /** A name, or an IP literal without brackets. */
   hostname: string;
-  /** Empty for the protocol's own. */
+  /** Empty for the protocol's default port. */
   port: string;
   /** Path and query, as sent. */
   path: string;
@@ -37,7 +37,8 @@ const withoutBrackets = (hostname: string) =>
  * Reads a target's URL and applies the rules that need no network. `URL` turns every spelling of an
  * IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the same form.
  * @param mayUseHttp whether http:// may be used to this host; its addresses are checked later
- * @throws OutboundError `invalid_url` (no URL, port 0, or with a user name or password) or `not_https`
+ * @throws OutboundError `invalid_url` (no URL, port 0, or with a user name or password) or
+ * `not_https`
  */
 export const parseTarget = (text: string, mayUseHttp: (host: Host) => boolean): Target => {
   const url = parseUrl(text);
@@ -64,8 +65,8 @@ export const parseTarget = (text: string, mayUseHttp: (host: Host) => boolean): 
 };
 
 /**
- * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`): the
- * person who saves it probably meant another one. Refuses a # part too.
+ * Refuses an address that `URL` would repair (spaces, line breaks, backslashes, a missing `//`):
+ * the person who saves it probably meant another address. Refuses a # part too.
  * @throws OutboundError `invalid_url`
  */
 export const assertPlainlyWritten = (text: string, { url }: Target): void => {
