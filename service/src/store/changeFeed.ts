@@ -9,12 +9,13 @@ interface Entry<S extends Schema> {
   readonly length: number;
 }
 
-/** A limit, because hundreds of large tool results would stay in memory after their removal. */
+/** Without this limit, hundreds of large tool results would stay in memory after their removal. */
 const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * The latest changes in a ring, numbered from 1. A position is `<life>-<number>`. A reader whose
- * position is from before a restart, or no longer in the ring, is told of a gap.
+ * The latest changes in a ring, numbered from 1. A position is `<life>-<number>`, with a new life
+ * at each start. A reader whose position is from an earlier life, or no longer in the ring, is told
+ * of a gap.
  */
 export class ChangeFeed<S extends Schema> {
   private readonly life = randomUUID().slice(0, 8);
@@ -28,7 +29,8 @@ export class ChangeFeed<S extends Schema> {
   private closed = false;
 
   /**
-   * @param capacity how many changes to keep, within the limit of characters; always the newest one
+   * @param capacity how many changes to keep: fewer when their texts exceed `maxCharacters`, but
+   * always the newest
    */
   constructor(capacity: number, maxCharacters = MAX_KEPT_CHARACTERS) {
     this.capacity = capacity;
@@ -61,7 +63,7 @@ export class ChangeFeed<S extends Schema> {
     this.announce();
   }
 
-  /** Wakes the readers, once for many changes. */
+  /** Wakes the readers. Call it once after publishing any number of changes. */
   announce(): void {
     this.nextChange.resolve(undefined);
     this.nextChange = Promise.withResolvers<undefined>();
@@ -88,7 +90,7 @@ export class ChangeFeed<S extends Schema> {
     skipped: ReadonlySet<string>,
     signal: AbortSignal,
   ): AsyncGenerator<Change<S> | Gap> {
-    // This wakes all readers. Racing the promise against the signal each time would leak memory.
+    // Wakes all readers, because racing each promise against the signal would leak memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
     let seen = from;

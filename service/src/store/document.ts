@@ -20,16 +20,16 @@ export const toJson = (collection: string, document: Document): string => {
 };
 
 /**
- * Freezes values from JSON.parse. Equal ids and times become one string again; without that, a
- * store takes a sixth more memory after a start than before.
+ * Freezes values from JSON.parse. Equal ids and times share one string, as they did before the
+ * restart; otherwise the store would take a sixth more memory.
  */
 export class ParsedDocuments {
-  /** Cleared when full, because repeated texts are close to each other. */
+  /** Cleared when full. Little is lost, because equal texts are mostly close to each other. */
   private readonly seen = new Map<string, string>();
 
   freeze(value: object): void {
     const parts = value as Record<string, unknown>;
-    // Twice as fast as for…in, which a start notices with a million documents.
+    // Twice as fast as for…in, which matters at a start with a million documents.
     for (const key of Object.keys(parts)) {
       const part = parts[key];
       if (typeof part === 'string') {
@@ -53,7 +53,7 @@ export class ParsedDocuments {
 const MIN_SHARED_CHARACTERS = 11;
 /** Ids have about 30 characters, timestamps 29. */
 const MAX_SHARED_CHARACTERS = 40;
-/** These take a few MiB. */
+/** This many strings take a few MiB. */
 const MAX_SEEN = 20_000;
 
 const freezeJson = (value: unknown, path: string): void => {
@@ -108,7 +108,7 @@ export const plainJob = ({ id, queue, group, runAt, rank, data }: Job): Job => (
 /** @throws TypeError */
 export function assertJobTime(id: string, { runAt, rank }: Pick<Job, 'runAt' | 'rank'>): void {
   if (!Number.isFinite(runAt) || !Number.isInteger(rank))
-    throw new TypeError(`job ${id}: runAt must be a number and rank a whole one`);
+    throw new TypeError(`job ${id}: runAt must be a number and rank a whole number`);
 }
 
 /**

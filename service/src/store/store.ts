@@ -24,7 +24,7 @@ export interface IndexDefinition<Doc> {
   readonly on: readonly ScalarField<Doc>[];
   /** Default: `id`, which sorts by time of creation. */
   readonly orderBy?: ScalarField<Doc>;
-  /** At most one document for each value of `on`. Documents with null in a field do not count. */
+  /** No two documents may agree in all `on` fields, unless one of these fields is null. */
   readonly unique?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface CollectionDefinition<Doc extends Document> {
   readonly indexes: readonly IndexDefinition<Doc>[];
   /** Default: `search` is not possible. */
   readonly words?: WordsDefinition<Doc>;
-  /** Only for the type. */
+  /** Carries the document's type; never set. */
   readonly example?: Doc;
 }
 
@@ -51,8 +51,8 @@ type DocumentOf<C> = C extends CollectionDefinition<infer Doc> ? Doc : never;
 
 export interface Query<Doc> {
   /**
-   * Equality, field by field. Some index must cover `orderBy` with its `on` fields all named here, and
-   * each field must be in some index.
+   * The value that each of these fields must have. The schema needs an index with this `orderBy`
+   * whose `on` fields are all named here, and each field must be in some index.
    */
   readonly where: Partial<Pick<Doc, ScalarField<Doc>>>;
   /** Default `id`. */
@@ -60,8 +60,8 @@ export interface Query<Doc> {
   /** Default `asc`. */
   readonly direction?: 'asc' | 'desc';
   /**
-   * Only documents after this position, such as the last one of a page. Without `id`, all documents
-   * with that value are skipped.
+   * Only documents after this position, such as the end of the previous page. `value` is that of
+   * `orderBy`; without `id`, all documents with this value are skipped.
    */
   readonly after?: { readonly value: string | number; readonly id?: string };
   readonly limit: number;
@@ -74,9 +74,9 @@ export interface SearchedWord {
 }
 
 export interface WordSearch {
-  /** The value of the field that `words` names as `within`. */
+  /** The value of the field that the collection's `words` name as `within`. */
   readonly within: string;
-  /** A document has at least one word of each list. */
+  /** Finds documents that have at least one word of each list. */
   readonly allOf: readonly (readonly SearchedWord[])[];
   /** Only documents with a lower id. */
   readonly before?: string;
@@ -100,10 +100,11 @@ export interface Collection<Doc extends Document> {
   search(query: WordSearch): Promise<readonly Doc[]>;
   /**
    * Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. A unique
-   * value that another document gave up in this transaction is free after a `find` in the collection.
+   * value that another document gives up in the same transaction can be put after a `find` in the
+   * collection.
    */
   put(doc: Doc): Promise<void>;
-  /** True when there was one. */
+  /** @returns whether there was a document */
   delete(id: string): Promise<boolean>;
 }
 
@@ -121,8 +122,8 @@ export interface Job {
    */
   readonly runAt: number;
   /**
-   * Of a group's due jobs, lower ranks come first (0: fresh, 1: retry). Every eighth time, the
-   * highest rank has its turn.
+   * Of a group's due jobs, lower ranks come first (0: fresh, 1: retry). Every eighth time, a job of
+   * the highest rank comes first.
    */
   readonly rank: number;
   readonly data: Readonly<Record<string, Scalar>>;
@@ -149,8 +150,8 @@ export function shareOf(group: string): string {
 }
 
 /**
- * Places for running jobs, which all shares have in common. A share may take another one while it
- * holds fewer than are free.
+ * Places for running jobs, common to all shares. A share may take another place while it holds
+ * fewer places than are free.
  */
 export interface SharedPlaces {
   /** How many are free. */
@@ -162,7 +163,7 @@ export interface ClaimRequest {
   readonly queue: string;
   /** At most this many jobs in all. */
   readonly limit: number;
-  /** Each job takes one. Default: there are enough. */
+  /** Each claimed job takes one of them. Default: no limit. */
   readonly places?: SharedPlaces;
   /** How many more jobs of this group the caller can take. */
   readonly freeSlots: (group: string) => number;
@@ -216,18 +217,18 @@ export interface StoreStats {
 }
 
 /**
- * What a store refuses because its memory is nearly full: nothing, new visitors of the largest
- * holders, everything that these holders add, all new visitors, all additions. Each includes the
- * ones before it.
+ * What the service must refuse because the store's memory is nearly full, the least first: nothing,
+ * new visitors of holders that have more than is free, everything that these holders add, all new
+ * visitors (only when there is one holder), all additions.
  */
 export type Refusal = 'nothing' | 'visitors_of_largest' | 'largest' | 'visitors' | 'additions';
 
 /** How full the memory of an embedded store is. */
 export interface StorePressure {
   readonly refuses: Refusal;
-  /** How much was live after the last major collection. */
+  /** How much was live after V8's last major garbage collection. */
   readonly liveBytes: number;
-  /** What may be live before the process ends. */
+  /** How much may be live before V8 ends the process. */
   readonly limitBytes: number;
   /** The shares of the limit at which refusals begin. */
   readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
@@ -268,8 +269,8 @@ export interface Store<S extends Schema> {
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
   /**
    * Calls back after each durable commit that added or released work in a queue (default: any).
-   * @returns a function that stops listening; when no listener is left here, other processes take
-   * the work over
+   * @returns a function that stops listening; when a queue has no listener left in this process,
+   * other processes take its work over
    */
   onWork(listener: () => void, queue?: string): () => void;
 
@@ -295,7 +296,7 @@ export interface Store<S extends Schema> {
 
   /** Why the store cannot write; null when it can. */
   readonly fault: string | null;
-  /** Null when the data is not in this process's memory. The store itself refuses nothing. */
+  /** Null when the data is not in this process's memory. The caller refuses, not the store. */
   readonly pressure: StorePressure | null;
   /**
    * Also answers during an outage. A database's counts may be up to half a minute old.

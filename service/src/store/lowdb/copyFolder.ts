@@ -24,7 +24,7 @@ import {
   type SnapshotHeader,
 } from './snapshots/snapshot.ts';
 
-/** While files are being opened, a new snapshot may remove some. It happens once in hours. */
+/** A snapshot that ends while files are being opened may remove some. That is rare. */
 const MAX_TRIES = 5;
 const CHUNK_BYTES = 1 << 20;
 
@@ -37,25 +37,25 @@ interface Pinned {
 
 /**
  * Copies the files of a data folder, also while a process has it open and writes. The copy is the
- * store as it was at one moment after the call: it holds everything that was acknowledged before the
- * call, and the first part of what is written during it. It is checked frame by frame.
+ * store as it was at one moment after the call: it holds everything that was acknowledged before
+ * the call, and the first part of what was written since. It is checked frame by frame.
  * @param to an empty folder
- * @param say called with a sentence for each damaged snapshot that is passed over
+ * @param warn called with a sentence for each damaged snapshot that is passed over
  * @returns the names of the copied files; none when nothing is stored
  * @throws StoreDamaged when something acknowledged cannot be read
  */
 export async function copyDataFolder(
   folder: string,
   to: string,
-  say: (words: string) => void = () => {},
+  warn: (sentence: string) => void = () => {},
 ): Promise<readonly string[]> {
   const promised = await readHighWaterMark(folder);
-  const { header, journals, names } = await copyFiles(folder, to, say);
+  const { header, journals, names } = await copyFiles(folder, to, warn);
   if (names.length === 0) return [];
   const replay = new Replay(header);
   for await (const _ of replay.read(to, journals));
   if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
-  // A frame that was being written.
+  // What follows the end is a frame that was being written.
   if (replay.isTorn) await cutFile(nodeFiles, join(to, replay.end.file), replay.end.position);
   const mark = await HighWaterMark.open(to, nodeFiles);
   await mark.write(replay.nextSequence);
@@ -64,7 +64,7 @@ export async function copyDataFolder(
 }
 
 /** Like a start, falls back to an earlier snapshot when the newest one is damaged. */
-async function copyFiles(folder: string, to: string, say: (words: string) => void) {
+async function copyFiles(folder: string, to: string, warn: (sentence: string) => void) {
   for (const damaged: number[] = []; ; ) {
     const { base, journals, files } = await pinFiles(folder, damaged);
     try {
@@ -74,7 +74,7 @@ async function copyFiles(folder: string, to: string, say: (words: string) => voi
     }
     const header = await readHeader(to, base);
     if (header !== null) return { header, journals, names: [...files.keys()] };
-    say(passedOver(base));
+    warn(passedOver(base));
     for (const name of files.keys()) await nodeFiles.remove(join(to, name));
     damaged.push(base);
   }
@@ -128,12 +128,12 @@ async function readHeader(folder: string, generation: number): Promise<SnapshotH
   }
 }
 
-/** A start removes what an interrupted restore leaves. */
+/** Named so that a start removes the files that an interrupted restore has left. */
 const temporaryOf = (name: string) => `probe-${name}${TEMPORARY}`;
 
 /**
  * Puts copied files into an empty data folder, which no other process may have open. The mark comes
- * first: a start on a folder that holds less than all of them is refused.
+ * first: as long as other files are missing, it makes a start refuse the folder.
  * @param from each file's path, by its name
  * @throws FolderInUse; Error when the folder holds data
  */

@@ -7,7 +7,8 @@ type Position = Query<Document>['after'];
 
 /**
  * A document in an index. An index ordered by id holds ids, and needs no change when a document is
- * replaced. One ordered by a field holds documents; a position is a document with that value and id.
+ * replaced. An index ordered by another field holds documents; to start at a position, it compares
+ * them with an object that has only this field and an id.
  */
 type Entry = string | Document;
 
@@ -16,7 +17,7 @@ export class Index {
   readonly on: readonly string[];
   readonly orderBy: string;
   readonly unique: boolean;
-  private readonly byId: boolean;
+  private readonly isById: boolean;
   /** A group of one document, as in most unique indexes, needs no tree. */
   private readonly groups: ByFields<Entry | SortedTree<Entry>>;
   private readonly compare: (a: Entry, b: Entry) => number;
@@ -28,15 +29,15 @@ export class Index {
     this.groups = new ByFields(definition.on);
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
-    this.byId = this.orderBy === 'id';
-    this.compare = (this.byId ? compareText : comparing(this.orderBy)) as (
+    this.isById = this.orderBy === 'id';
+    this.compare = (this.isById ? compareText : comparing(this.orderBy)) as (
       a: Entry,
       b: Entry,
     ) => number;
     this.get = get;
   }
 
-  /** Whether another document has the same unique value. @param before the document it replaces */
+  /** Whether another document has the same unique value. @param before the earlier version */
   refuses(document: Document, before: Document | undefined): boolean {
     if (!this.unique || (before !== undefined && this.areInOneGroup(before, document)))
       return false;
@@ -76,7 +77,7 @@ export class Index {
     if (!this.areInOneGroup(before, after)) {
       this.remove(before);
       this.add(after);
-    } else if (!this.byId) {
+    } else if (!this.isById) {
       const row = after as Row;
       const group = this.groups.get(row);
       if (group === undefined || !isSortedTree(group)) this.groups.set(row, after);
@@ -87,14 +88,14 @@ export class Index {
     }
   }
 
-  /** How many documents have the `on` fields of `where`. */
+  /** How many documents have the values of `where` in the `on` fields. */
   countOf(where: object): number {
     const group = this.groups.get(where as Row);
     if (group === undefined) return 0;
     return isSortedTree(group) ? group.size : 1;
   }
 
-  /** The documents with the `on` fields of `where`, in order, after the position. */
+  /** The documents that have the values of `where` in the `on` fields, in order. */
   walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
     const group = this.groups.get(where as Row);
     if (group === undefined) return [];
@@ -123,7 +124,7 @@ export class Index {
 
   /** Without an id, the position is after all documents of that value. */
   private startAt({ value, id }: NonNullable<Position>, direction: 'asc' | 'desc'): Entry {
-    if (this.byId) return String(value);
+    if (this.isById) return String(value);
     return {
       [this.orderBy]: value,
       id: id ?? (direction === 'asc' ? undefined : ''),
@@ -131,7 +132,7 @@ export class Index {
   }
 
   private entryOf(document: Document): Entry {
-    return this.byId ? document.id : document;
+    return this.isById ? document.id : document;
   }
 
   private documentOf(entry: Entry): Document {

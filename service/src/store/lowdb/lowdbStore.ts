@@ -64,7 +64,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly heap: HeapWatch;
   private usage: StorageUsage;
   private state: State;
-  /** Resolves when the words of all documents that were read from disk are indexed. Null: not begun. */
+  /** Resolves when the words of all documents read from disk are indexed. Null: not begun. */
   private wordsReady: Promise<void> | null = null;
   private queues: JobQueues;
   /** Counts the transactions that wrote. */
@@ -237,10 +237,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private async restoreInto(records: AsyncIterable<DumpedRecord>): Promise<void> {
     this.assertNoOutage();
     await this.adapter.journal.pending();
-    const taken = [...this.state.all()].find((table) => table.lastId !== undefined);
+    const filled = [...this.state.all()].find((table) => table.lastId !== undefined);
     const { folder, files } = this.options;
-    if (taken !== undefined)
-      throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
+    if (filled !== undefined)
+      throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${filled.name}.`);
     const restored = new Restoration(this.schema, this.clock);
     try {
       await this.adapter.writeFrom(restored.lines(records));
@@ -339,7 +339,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.queues.adopt(earlier, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
   }
 
-  /** They look at the present state. One that they held would stay in memory during an outage. */
+  /** The queues ask for the current state: if they held one, an outage could not free it. */
   private newQueues(): JobQueues {
     return new JobQueues((job) => {
       const { current, state } = this;
@@ -361,8 +361,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async heal(): Promise<void> {
     await this.snapshots.idle();
-    // Part of what is in memory is not on the disk. Dropped before everything is read again, so that
-    // memory never holds both.
+    // Part of what is in memory is not on the disk. All of it is dropped before the disk is read
+    // again, so that memory never holds everything twice.
     this.state = new State(this.schema, {});
     this.db.data = {};
     const { signal } = this.closing;
@@ -386,9 +386,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed !== null || this.outage !== null;
   }
 
-  /**
-   * Why nothing more is accepted although no write has failed: the disk does not confirm writes.
-   */
+  /** Why nothing more is accepted while the disk does not confirm a write; null when it does. */
   private get stall(): string | null {
     const { waitingMs } = this.adapter;
     if (waitingMs < this.options.stalledAfterMs) return null;

@@ -7,7 +7,7 @@ export interface LowdbOptions {
   /** Created when it is missing. One process at a time. */
   readonly folder: string;
   readonly log?: Logger;
-  /** A snapshot is written when the journals are larger than this, and larger than the last snapshot. */
+  /** A snapshot is written when the journals exceed this, and exceed the last snapshot. */
   readonly snapshotAfterBytes?: number;
   /** How long after a failed snapshot the next one begins. */
   readonly snapshotRetryMs?: number;
@@ -23,10 +23,7 @@ export interface LowdbOptions {
   readonly clock?: StoreClock;
   /** Returns the holder of a document. Default: documents have no holder. */
   readonly holderOf?: HolderOf;
-  /**
-   * Whether the words that searches look for are indexed from the start, and not only with the
-   * first search.
-   */
+  /** Whether words are indexed from the start, instead of at the first search. */
   readonly indexesWords?: boolean;
   /** For tests: file operations that fail. */
   readonly files?: Files;

@@ -7,7 +7,7 @@ import { sortedTree, type SortedTree } from './sortedTree.ts';
 import { JOBS, type State } from './state.ts';
 import type { Table } from './table.ts';
 
-/** Documents that are read at once, which takes about a millisecond. */
+/** How many documents are read at once, which takes about a millisecond. */
 const SLICE_DOCUMENTS = 200;
 
 /**
@@ -90,7 +90,7 @@ export class TableView {
   }
 }
 
-/** @param wallMs the wall clock. If it was set back, a job still waits no longer than it did at first. */
+/** @param wallMs the wall clock. Even if it was set back, a job waits no longer than at first. */
 export const recordOf = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
   const job = document as StoredJob;

@@ -8,7 +8,7 @@ export const JOBS = 'jobs';
 
 const NO_INDEXES = { indexes: [] };
 
-/** Indexing the words of so many documents takes a few milliseconds, in which nothing else runs. */
+/** Indexing the words of this many documents takes a few milliseconds; nothing else runs then. */
 const DOCUMENTS_AT_ONCE = 200;
 
 /** Everything in memory. Replaced as a whole when it has to be read again from the disk. */
@@ -23,13 +23,13 @@ export class State {
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= new Map());
       const table = new Table(name, rows, schema[name] ?? NO_INDEXES);
-      // The first of them now; `indexWords` indexes the rest in the background.
+      // Only the first documents now; `indexWords` does the rest in the background.
       table.indexWords(DOCUMENTS_AT_ONCE);
       this.tables.set(name, table);
     }
   }
 
-  /** Indexes the words of some more documents. @returns whether those of all are indexed now */
+  /** Indexes the words of some more documents. @returns whether all documents are done */
   indexWords(): boolean {
     for (const table of this.tables.values())
       if (!table.indexWords(DOCUMENTS_AT_ONCE)) return false;

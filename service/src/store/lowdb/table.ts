@@ -28,7 +28,7 @@ export class Table {
   private readonly rows: Rows;
   /** The indexes of the schema, which queries can use. */
   private readonly declared: readonly Index[];
-  /** Walks the rows in order. */
+  /** All rows, in the order of their ids. */
   private readonly byId: Index;
   private readonly indexes: readonly Index[];
   private readonly words: WordIndex | null;
@@ -58,12 +58,12 @@ export class Table {
     return this.rows.get(id);
   }
 
-  /** In no order. */
+  /** All documents, in no order. */
   documents(): Iterable<Document> {
     return this.rows.values();
   }
 
-  /** By id. */
+  /** All documents, in the order of their ids. */
   everything(): Iterable<Document> {
     return this.byId.walk({}, 'asc', undefined);
   }

@@ -25,7 +25,7 @@ export interface Write {
 export class LowdbUnitOfWork implements UnitOfWork {
   readonly state: State;
   readonly jobs: TransactionJobs;
-  private readonly log = new Map<string, Write>();
+  private readonly writesByKey = new Map<string, Write>();
   /** The newest write to the tables that this transaction has read. */
   private seen: LastWrite | null = null;
   private ended = false;
@@ -78,7 +78,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
 
   /** One write for each document that has changed. */
   get writes(): Write[] {
-    return [...this.log.values()].filter(
+    return [...this.writesByKey.values()].filter(
       ({ before, after }) => before !== undefined || after !== undefined,
     );
   }
@@ -93,7 +93,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
 
   /** The document as the last committed transaction left it. */
   committed(table: Table, id: string): Document | undefined {
-    const write = this.log.get(keyOf(table, id));
+    const write = this.writesByKey.get(keyOf(table, id));
     return write === undefined ? table.get(id) : write.before;
   }
 
@@ -102,8 +102,8 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   rollBack(): void {
-    for (const { table, id, before } of this.log.values()) table.restore(id, before);
-    this.log.clear();
+    for (const { table, id, before } of this.writesByKey.values()) table.restore(id, before);
+    this.writesByKey.clear();
   }
 
   private async enqueue(job: Job, clock: JobClock): Promise<void> {
@@ -114,8 +114,8 @@ export class LowdbUnitOfWork implements UnitOfWork {
 
   private record(write: Write): void {
     const key = keyOf(write.table, write.id);
-    const earlier = this.log.get(key);
-    if (earlier === undefined) this.log.set(key, write);
+    const earlier = this.writesByKey.get(key);
+    if (earlier === undefined) this.writesByKey.set(key, write);
     else Object.assign(earlier, { after: write.after, json: write.json, dueAt: write.dueAt });
   }
 

@@ -5,12 +5,12 @@ import { sortedTree, type SortedTree } from './sortedTree.ts';
 /** Ids in ascending order. Half of all words are in one document only, and need no list. */
 type Postings = string | string[];
 
-/** Lists up to this length are copied to grow, because `push` reserves room for 17. */
+/** A list shorter than this grows by being copied, because `push` reserves room for 17 ids. */
 const MAX_COPIED = 16;
-/** With more lists, other ways are faster to see whether an id is in one of them. */
+/** Up to this many lists are searched one by one for an id. For more, other ways are faster. */
 const MAX_LISTS_SEARCHED = 8;
-/** Reading the words of a document takes as long as putting so many ids into a set. */
-const IDS_FOR_A_DOCUMENT = 12;
+/** Reading the words of a document takes as long as putting this many ids into a set. */
+const IDS_PER_DOCUMENT_READ = 12;
 
 /**
  * An inverted index: the ids of the documents with each word, for each value of the field `within`.
@@ -50,7 +50,7 @@ export class WordIndex {
     const [rarest, ...others] = allOf
       .map(
         (searched) =>
-          new Ids(vocabulary.listsOf(searched), (id) => meets(this.#wordsOfId(id), searched)),
+          new Ids(vocabulary.listsOf(searched), (id) => hasWordOf(this.#wordsOfId(id), searched)),
       )
       .sort((a, b) => a.count - b.count);
     for (const id of rarest!.newestFirst(before)) if (others.every((ids) => ids.has(id))) yield id;
@@ -125,9 +125,9 @@ class Ids {
   readonly #lists: readonly (readonly string[])[];
   readonly #isIn: (id: string) => boolean;
   #set: ReadonlySet<string> | null = null;
-  #read = 0;
+  #documentsRead = 0;
 
-  /** @param isIn the same, found out by reading the document */
+  /** @param isIn whether an id is in any of the lists, found out by reading its document */
   constructor(lists: readonly (readonly string[])[], isIn: (id: string) => boolean) {
     this.#lists = lists;
     this.#isIn = isIn;
@@ -137,8 +137,8 @@ class Ids {
   has(id: string): boolean {
     if (this.#lists.length <= MAX_LISTS_SEARCHED)
       return this.#lists.some((ids) => ids[countBelow(ids, id)] === id);
-    if (this.#read < this.count / IDS_FOR_A_DOCUMENT) {
-      this.#read += 1;
+    if (this.#documentsRead < this.count / IDS_PER_DOCUMENT_READ) {
+      this.#documentsRead += 1;
       return this.#isIn(id);
     }
     this.#set ??= new Set(this.#lists.flat());
@@ -162,14 +162,14 @@ class Ids {
   }
 }
 
-/** The highest id of a list that was not returned yet. */
+/** The highest id of a list that `newestFirst` has not returned yet. */
 interface Head {
   readonly list: number;
   readonly at: number;
   readonly id: string;
 }
 
-function meets(words: Iterable<string>, searched: readonly SearchedWord[]): boolean {
+function hasWordOf(words: Iterable<string>, searched: readonly SearchedWord[]): boolean {
   for (const word of words)
     if (searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word)))
       return true;
@@ -179,7 +179,7 @@ function meets(words: Iterable<string>, searched: readonly SearchedWord[]): bool
 const asList = (postings: Postings): string[] =>
   typeof postings === 'string' ? [postings] : postings;
 
-/** Most ids are higher than all others. */
+/** Adds an id, which is usually higher than all before. */
 function withId(postings: Postings, id: string): Postings {
   const ids = asList(postings);
   const at = id > ids.at(-1)! ? ids.length : countBelow(ids, id);
@@ -189,7 +189,7 @@ function withId(postings: Postings, id: string): Postings {
   return ids;
 }
 
-/** How many ids of a list are lower; the place of this one. */
+/** How many ids of a list are lower than this one, which is also its index in the list. */
 function countBelow(ids: readonly string[], id: string): number {
   let [low, high] = [0, ids.length];
   while (low < high) {

@@ -6,17 +6,17 @@ export interface StoredJob extends Job {
   readonly waitMs?: number;
 }
 
-/** Smaller differences come from slewing and from the time between two readings. */
+/** A smaller change of the offset comes from slewing, or from the time between two readings. */
 const TOLERANCE_MS = 20;
 
 /**
- * Turns a job's wall time into steady time when the job is enqueued. When the clock is
- * set afterwards, the jobs that wait already do not move.
+ * Turns a job's wall time into steady time when the job is enqueued. Setting the clock afterwards
+ * does not move the jobs that wait already.
  * @see docs/decisions/0020-waits-use-a-monotonic-clock.md
  */
 export class JobClock {
   private readonly clock: StoreClock;
-  /** Wall time minus steady time. Kept while it is right, so that jobs keep their order. */
+  /** Wall time minus steady time. Kept unless the clock was set, so that jobs keep their order. */
   private offset: number;
 
   constructor(clock: StoreClock) {
@@ -38,7 +38,7 @@ export class JobClock {
     };
   }
 
-  /** For a job found at a start. It waits no longer than at first, in case the clock was wrong. */
+  /** For a job found at a start. Even if the clock is wrong, it waits no longer than at first. */
   restore({ runAt, waitMs }: StoredJob): number {
     const dueAt = this.dueAt(runAt, this.clock.now().getTime());
     return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);

@@ -12,7 +12,7 @@ export interface ScheduledJob {
 const byTime = (a: ScheduledJob, b: ScheduledJob): number =>
   a.dueAt - b.dueAt || compareText(a.job.id, b.job.id);
 
-/** After so many jobs of lower ranks, a due job of the highest rank goes first. */
+/** After this many jobs of lower ranks, a due job of the highest rank goes first. */
 const MAX_PASSED_OVER = 7;
 
 /**
@@ -108,7 +108,7 @@ const byEnd = (a: Lease, b: Lease): number =>
   a.until - b.until || compareText(a.scheduled.job.id, b.scheduled.job.id);
 
 /** A claim on one queue, at a steady time. */
-type Taking = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };
+type TakeRequest = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };
 
 /** The groups of one share: those that sleep, by their next job's time, and those that are due. */
 class JobShare {
@@ -165,11 +165,11 @@ export class JobQueue {
   /**
    * Removes and yields due jobs, one from each share in turn; shares with few places come first.
    */
-  *take({ limit, places, ...request }: Taking): Generator<ScheduledJob> {
+  *take({ limit, places, ...request }: TakeRequest): Generator<ScheduledJob> {
     this.wake(request.now);
     let free = places?.free ?? Infinity;
     let left = limit;
-    // Shares by the number of places that they hold; one that gets another moves up a row.
+    // Row n has the shares that hold n places. A share that gets a place moves to the next row.
     const rows: Generator<ScheduledJob>[][] = [];
     for (const share of this.awake)
       (rows[places?.heldBy(share.name) ?? 0] ??= []).push(this.takeFrom(share, request));
@@ -194,7 +194,7 @@ export class JobQueue {
     this.leases.delete(lease);
   }
 
-  /** Leases that have run out, the first one first. Their jobs can be claimed. */
+  /** Leases that have run out, the earliest first. Their jobs can be claimed. */
   expired(now: number): readonly Lease[] {
     const expired: Lease[] = [];
     for (const lease of this.leases.keys()) {
@@ -232,7 +232,7 @@ export class JobQueue {
   /** Yields due jobs, one from each group with a free slot in turn, until none is left. */
   private *takeFrom(
     share: JobShare,
-    { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>,
+    { now, freeSlots }: Pick<TakeRequest, 'now' | 'freeSlots'>,
   ): Generator<ScheduledJob, undefined> {
     const slots = new Map<JobGroup, number>();
     // A group with more due jobs moves to the end of the set, and so comes up again in this loop.
@@ -248,7 +248,7 @@ export class JobQueue {
       slots.set(group, free - 1);
       this.waiting -= 1;
       if (this.awake.delete(share)) this.awake.add(share);
-      this.sort(share);
+      this.reposition(share);
       yield scheduled;
     }
   }
@@ -299,7 +299,7 @@ export class JobQueue {
     for (let share = first(); share !== undefined && share.wakeAt! <= now; share = first()) {
       share.wake(now);
       this.awake.add(share);
-      this.sort(share);
+      this.reposition(share);
     }
   }
 
@@ -325,11 +325,11 @@ export class JobQueue {
     group.wakeAt = next;
     if (next === null) this.groups.delete(group.name);
     else share.sleeping.set(group, undefined);
-    this.sort(share);
+    this.reposition(share);
   }
 
-  /** Sorts the share by its first sleeping group. Removes a share without groups. */
-  private sort(share: JobShare): void {
+  /** Moves the share to its place by its first sleeping group. Removes a share without groups. */
+  private reposition(share: JobShare): void {
     const next = share.nextWakeAt;
     if (share.wakeAt !== next) {
       if (share.wakeAt !== null) this.sleeping.delete(share);

@@ -31,7 +31,7 @@ export class JobQueues {
     if (this.isCurrent(job)) this.queueOf(job.queue).add(scheduled);
   }
 
-  /** A committed transaction changed the job. Its lease stays until that is durable. */
+  /** A committed transaction changed the job. The lease stays until the change is durable. */
   withdraw(job: Job): void {
     const scheduled = this.scheduled.get(job.id);
     if (scheduled?.job === job) this.byName.get(job.queue)?.remove(scheduled);
@@ -44,13 +44,13 @@ export class JobQueues {
   }
 
   claim({ queue, now, leaseMs, ...request }: ClaimRequest & { readonly now: number }): Job[] {
-    const byGroup = this.queueOf(queue);
-    for (const { scheduled } of byGroup.expired(now)) {
+    const jobQueue = this.queueOf(queue);
+    for (const { scheduled } of jobQueue.expired(now)) {
       this.endLease(scheduled.job.id);
-      if (this.isCurrent(scheduled.job)) byGroup.add(scheduled);
+      if (this.isCurrent(scheduled.job)) jobQueue.add(scheduled);
     }
     const jobs: Job[] = [];
-    for (const scheduled of byGroup.take({ ...request, now })) {
+    for (const scheduled of jobQueue.take({ ...request, now })) {
       // Leased at once: if `freeSlots` throws later, the job comes back when the lease ends.
       this.lease({ scheduled, until: now + leaseMs });
       jobs.push(plainJob(scheduled.job));
@@ -62,7 +62,7 @@ export class JobQueues {
     return this.byName.get(queue)?.nextDueAt(skip, places) ?? null;
   }
 
-  /** When a job is due that has not changed since it was scheduled; undefined for any other. */
+  /** When the job is due; undefined if its time or rank has changed since it was scheduled. */
   dueAtOf({ id, runAt, rank }: Job): number | undefined {
     const scheduled = this.scheduled.get(id);
     return scheduled?.job.runAt === runAt && scheduled.job.rank === rank

@@ -36,8 +36,8 @@ export const listFolder = async (folder: string): Promise<Listing> => {
 };
 
 /**
- * The generations to start from when reading everything before `end`, the best first: those with a
- * snapshot, then the first generation, which needs none.
+ * The generations to start from when reading everything before generation `end`, the best first:
+ * those with a snapshot, then the first generation, which needs none.
  */
 export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): readonly number[] => {
   const bases = snapshots.filter((generation) => generation < end);
@@ -47,7 +47,8 @@ export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): reado
 };
 
 /**
- * Creates the folder, readable by its owner only. An existing one, maybe a volume, keeps its mode.
+ * Creates the folder, readable by its owner only. An existing folder, such as a volume, keeps its
+ * mode.
  */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });

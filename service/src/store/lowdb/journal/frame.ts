@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
  *
  *     ␞<length> <crc32, hex> <sequence> [["put","contacts",{…}],["delete","jobs","job_1"]]⏎
  *
- * The separator (RFC 7464) marks the beginning of a frame even when the newline before it is damaged.
+ * The separator (RFC 7464) marks the beginning of a frame even if the newline before it is damaged.
  * JSON never contains that byte, so no stored text can look like a frame.
  */
 export interface Frame {

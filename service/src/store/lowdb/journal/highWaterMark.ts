@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib';
 import type { Files, StoreFile } from '../../../platform/files.ts';
 
 /**
- * Records, beside the journal, how far the journal goes. A start that can read less knows that
- * acknowledged data is missing, and does not mistake damage for a torn end.
+ * The file beside the journal that records how far the journal goes. A start that can read less
+ * knows that acknowledged data is missing, and does not mistake damage for a torn end.
  */
 export const ACKNOWLEDGED = 'acknowledged.json';
 

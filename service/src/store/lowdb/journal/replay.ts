@@ -66,7 +66,7 @@ export class Replay {
         file,
         position,
         `The journal jumps from frame ${this.nextSequence - 1} to frame ${sequence}`,
-        cutting(file, position),
+        howToCut(file, position),
       );
     }
     const length = line.bytes.length + 1;
@@ -84,7 +84,7 @@ export class Replay {
       file,
       position,
       'The journal is damaged and acknowledged data follows the damage',
-      cutting(file, position),
+      howToCut(file, position),
     );
   }
 }
@@ -98,8 +98,8 @@ export const journalsSince = (
   { journals, snapshots }: Listing,
 ): readonly number[] => {
   const since = journals.filter((each) => each >= generation);
-  const fresh = since.length === 0 && snapshots.length === 0;
-  const expected = fresh
+  const isFresh = since.length === 0 && snapshots.length === 0;
+  const expected = isFresh
     ? []
     : Array.from({ length: Math.max(since.length, 1) }, (_, i) => generation + i);
   const missing = expected.find((each) => !since.includes(each));
@@ -125,5 +125,5 @@ export const lostFrames = (
     `remove the file ${ACKNOWLEDGED}`,
   );
 
-const cutting = (file: string, position: number) =>
+const howToCut = (file: string, position: number) =>
   `cut the file there (truncate -s ${position} ${file}), move the journals of later generations away and remove ${ACKNOWLEDGED}`;

@@ -5,12 +5,13 @@ import type { Logger } from '../../clockAndLog.ts';
 import type { Refusal, StorePressure } from '../../store.ts';
 
 /**
- * The shares of the heap limit at which the store begins to refuse. A single holder is refused new
- * visitors at `visitors`, and everything that adds at `additions`. Of several, one that has more
- * than is free is refused the same a tenth sooner; the others are refused at `additions` only.
+ * The shares of the heap limit at which refusals begin. With one holder, new visitors are refused
+ * at `visitors` and everything that adds at `additions`. With several, a holder that has more than
+ * is free is refused new visitors at `visitors_of_largest` and everything that adds at `largest`;
+ * the others are refused at `additions` only.
  *
- * V8 ends the process when about 80 % is live. What is left is for requests, for work under way and
- * for the next start, which needs up to 15 % more.
+ * V8 ends the process when about 80 % is live. The room above the marks is for requests, for work
+ * under way and for the next start, which needs up to 15 % more.
  * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
 const MARKS = {
@@ -30,25 +31,25 @@ const OLD_SPACE_OPTION = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
 const OLD_SHARE = 64 / 67;
 const LOOK_MS = 1000;
 /**
- * A collection stops the process for 1 to 3 ms a MiB. Together, collections may take a twentieth of
- * the time.
+ * A garbage collection stops the process for 1 to 3 ms a MiB. A rest of this many times as long
+ * follows, so that collections take at most a twentieth of the time.
  */
 const REST_PER_COLLECTION = 20;
-/** While something is refused, memory is measured this often: requests may have been using it. */
+/** How often to measure again while something is refused: requests may have freed memory. */
 const MEASURE_AGAIN_MS = 30_000;
 
 /** V8's heap. */
 export interface Heap {
   readonly limitBytes: number;
   usedBytes(): number;
-  /** Runs a major collection. */
+  /** Runs a major garbage collection. */
   collect(): void;
-  /** Calls back soon after each major collection. @returns a function that stops it */
+  /** Calls back soon after each major garbage collection. @returns a function that stops it */
   onCollected(call: () => void): () => void;
 }
 
 /** The holders that share the memory. */
-interface Held {
+interface Usage {
   readonly holders: number;
   /** The largest holder's part of everything, from 0 to 1. */
   readonly largestShare: number;
@@ -57,18 +58,18 @@ interface Held {
 }
 
 /**
- * Knows how full the heap is: what was live after the last major collection, plus what was written
- * since. When that reaches a mark, a collection measures it exactly.
+ * Knows how full the heap is: what was live after the last major garbage collection, plus what was
+ * written since. When the sum reaches a mark, a garbage collection measures it exactly.
  */
 export class HeapWatch {
   private readonly heap: Heap;
   private readonly log: Logger;
-  private readonly held: () => Held;
+  private readonly usage: () => Usage;
   private stopWatching = () => {};
   private liveBytes: number;
   /** Characters written since `liveBytes` was measured. */
   private written = 0;
-  /** `liveBytes` was taken right after a collection, so it contains no garbage. */
+  /** Whether `liveBytes` was measured right after our own collection and contains no garbage. */
   private isExact = false;
   /** What exact measurements say must be refused. */
   private confirmed: Refusal = 'nothing';
@@ -78,10 +79,10 @@ export class HeapWatch {
   private notBefore = -Infinity;
   private lookQueued = false;
 
-  constructor(log: Logger, held: () => Held, heap: Heap = v8Heap()) {
+  constructor(log: Logger, usage: () => Usage, heap: Heap = v8Heap()) {
     this.heap = heap;
     this.log = log;
-    this.held = held;
+    this.usage = usage;
     this.liveBytes = heap.usedBytes();
   }
 
@@ -98,17 +99,17 @@ export class HeapWatch {
 
   get pressure(): StorePressure {
     const { liveBytes, measurement, fill } = this;
-    const held = this.held();
+    const usage = this.usage();
     return {
       refuses: this.refuses,
       liveBytes,
       limitBytes: this.heap.limitBytes,
       marks: MARKS,
       measurement,
-      largestShare: held.largestShare,
-      shareOf: (holder) => held.shareOf(holder),
-      holdsTooMuch: (holder) => isTooMuch(held.shareOf(holder), fill),
-      holders: () => held.inOrder(),
+      largestShare: usage.largestShare,
+      shareOf: (holder) => usage.shareOf(holder),
+      holdsTooMuch: (holder) => isTooMuch(usage.shareOf(holder), fill),
+      holders: () => usage.inOrder(),
     };
   }
 
@@ -128,14 +129,15 @@ export class HeapWatch {
   }
 
   private get refuses(): Refusal {
-    return higher(this.confirmed, this.refusalAt(this.fill, 0));
+    return higher(this.confirmed, this.refusalAt(this.fill));
   }
 
-  private refusalAt(fill: number, below: number): Refusal {
-    const isAt = (mark: keyof typeof MARKS) => fill >= MARKS[mark] - below;
+  /** @param margin how far below its mark each refusal applies already */
+  private refusalAt(fill: number, margin = 0): Refusal {
+    const isAt = (mark: keyof typeof MARKS) => fill >= MARKS[mark] - margin;
     if (isAt('additions')) return 'additions';
     if (!isAt('visitors_of_largest')) return 'nothing';
-    const { holders, largestShare } = this.held();
+    const { holders, largestShare } = this.usage();
     if (holders <= 1) return isAt('visitors') ? 'visitors' : 'nothing';
     if (!isTooMuch(largestShare, fill)) return 'nothing';
     return isAt('largest') ? 'largest' : 'visitors_of_largest';
@@ -175,7 +177,7 @@ export class HeapWatch {
     this.notBefore =
       this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
     const share = this.liveBytes / this.heap.limitBytes;
-    const reached = this.refusalAt(share, 0);
+    const reached = this.refusalAt(share);
     // A refusal lasts until it is well below its mark.
     this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, ENDS_BELOW)));
   }
@@ -246,12 +248,12 @@ export const heapLimitBytes = (
   options = optionsOfProcess(),
   limitBytes = getHeapStatistics().heap_size_limit,
 ): number => {
-  const setMib = options
+  const configuredMib = options
     .map((option) => OLD_SPACE_OPTION.exec(option)?.[1])
     .findLast((megabytes) => megabytes !== undefined);
   const maxBytes = limitBytes * OLD_SHARE;
-  if (setMib === undefined || Number(setMib) === 0) return maxBytes;
-  return Math.min(maxBytes, Number(setMib) * MIB);
+  if (configuredMib === undefined || Number(configuredMib) === 0) return maxBytes;
+  return Math.min(maxBytes, Number(configuredMib) * MIB);
 };
 
 /** Options of the environment, then of the command line. */

@@ -47,7 +47,7 @@ export class Restoration {
     const json = toJson(collection, document);
     const table = this.state.makeTable(collection);
     if (table.get(document.id) !== undefined)
-      throw new TypeError(`${collection} ${document.id} comes twice`);
+      throw new TypeError(`${collection} ${document.id} appears twice`);
     table.put(document);
     return snapshotLine(collection, json);
   }

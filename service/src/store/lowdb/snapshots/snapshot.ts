@@ -24,8 +24,8 @@ export interface SnapshotHeader {
 
 const SNAPSHOT_FORMAT = 1;
 /**
- * The journal's fdatasync waits for at most this much of the snapshot. With 4 MiB, one journal write
- * in ten took twice as long.
+ * The journal's fdatasync waits for at most this much of the snapshot. With 4 MiB, one journal
+ * write in ten took twice as long.
  */
 const SYNC_EVERY_BYTES = 256 << 10;
 /** Lines are written in parts of about this size. */

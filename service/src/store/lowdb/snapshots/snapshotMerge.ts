@@ -48,7 +48,7 @@ const WORKER = new URL(`./snapshotWorker${extname(import.meta.url)}`, import.met
 export const mergeInWorker = async (task: MergeTask, signal: AbortSignal): Promise<Merged> => {
   // Without the process's options: they may name a profiler or loader for the main thread only.
   const worker = new Worker(WORKER, { workerData: task, execArgv: [] });
-  // It may fail in the moment when it is given up, and `once` no longer listens then.
+  // The worker may fail at the moment when it is given up, and `once` no longer listens then.
   worker.on('error', () => {});
   try {
     const [merged] = (await once(worker, 'message', { signal })) as [Merged];

@@ -20,12 +20,12 @@ export interface SnapshotsOptions {
 
 /** Writes snapshots, one at a time. */
 export class Snapshots {
-  private readonly parts: SnapshotsOptions;
+  private readonly deps: SnapshotsOptions;
   private running: Promise<unknown> | null = null;
   private notBefore = 0;
 
-  constructor(parts: SnapshotsOptions) {
-    this.parts = parts;
+  constructor(deps: SnapshotsOptions) {
+    this.deps = deps;
   }
 
   /** Resolves when none is being written. */
@@ -48,7 +48,7 @@ export class Snapshots {
 
   /** Begins one when the journals have grown enough. */
   startWhenDue(): void {
-    const { adapter, options, isGone } = this.parts;
+    const { adapter, options, isGone } = this.deps;
     if (this.running !== null || isGone() || performance.now() < this.notBefore) return;
     const { journalBytes, snapshotBytes } = adapter.stats;
     if (journalBytes < Math.max(options.snapshotAfterBytes, snapshotBytes)) return;
@@ -61,7 +61,7 @@ export class Snapshots {
    * @param assertAvailable throws when the store has become unavailable
    */
   async writeTwo(assertAvailable: () => void): Promise<void> {
-    const { files, folder } = this.parts.options;
+    const { files, folder } = this.deps.options;
     await this.exclusively(async () => {
       await this.write();
       assertAvailable();
@@ -72,7 +72,7 @@ export class Snapshots {
 
   /** When it fails, the store goes on: all journals are still there. */
   private async writeOrLog(): Promise<void> {
-    const { options, isGone } = this.parts;
+    const { options, isGone } = this.deps;
     try {
       await this.write();
     } catch (error) {
@@ -82,7 +82,7 @@ export class Snapshots {
   }
 
   private async write(): Promise<void> {
-    const { db, adapter, options, dump } = this.parts;
+    const { db, adapter, options, dump } = this.deps;
     try {
       await db.write();
     } catch (error) {
