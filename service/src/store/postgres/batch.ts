@@ -9,13 +9,13 @@ import { Reads } from './reads.ts';
 import type { Table } from './schema/tables.ts';
 import type { Written } from './writes.ts';
 
-/** How long a batch waits for its last members once one that wrote something has ended. */
+/** How long a batch waits for its last members once a member that wrote something has ended. */
 const LATE_MS = 200;
 
 /**
  * A transaction cannot go on in a batch with others: it would have to wait for a lock, or read what
- * it wrote; it takes too long; or the database refused the batch. It runs again in a batch of its own,
- * a little later when too many do.
+ * it wrote; it takes too long; or the database refused the batch. It runs again in a batch of its
+ * own, a little later if too many transactions run alone already.
  */
 export class RunsAlone extends Error {
   override readonly name: string = 'RunsAlone';
@@ -36,7 +36,7 @@ interface BatchOptions {
   readonly connection: Connection;
   /** How many transactions take part. */
   readonly size: number;
-  /** Whether it may wait for locks of other connections. A batch of one may: no other waits with it. */
+  /** Whether it may wait for locks of other connections. Only a batch of one may. */
   readonly isPatient: boolean;
   /** Writes, commits, and releases the connection. */
   readonly commit: (batch: Batch, written: readonly Written[]) => Promise<void>;
@@ -44,9 +44,9 @@ interface BatchOptions {
 }
 
 /**
- * One transaction of the database for several of ours, its members. Each locks documents of its
- * own. Nothing is written until all have ended, so that they see of each other as little as if each
- * had its own connection; but they share statements and the commit.
+ * One transaction of the database for several of ours, its members. They share statements and the
+ * commit. Each locks documents of its own, and nothing is written until all have ended, so that no
+ * member sees more of another than it would on a connection of its own.
  * @see docs/decisions/0051-transactions-in-batches.md
  */
 export class Batch {
@@ -205,9 +205,10 @@ export class Batch {
   }
 
   /**
-   * There are no rows to lock, or they are locked elsewhere. Another transaction that reads one of
-   * these ids waits for the same lock, and then finds the document that the first one created.
-   * @param rows gets what was created before the lock was there
+   * Locks ids for which no row was returned: there is none, or it is locked elsewhere. Another
+   * transaction that reads such an id waits for the same lock, and then finds the document that was
+   * created under it.
+   * @param rows gets the documents that were created before we had the lock
    * @returns the ids that another connection has
    */
   async #lockMissing(
@@ -232,7 +233,7 @@ export class Batch {
     ]);
     this.#xid = String(locks.rows[0]!.xid);
     for (const [id, row] of created) rows.set(id, row);
-    // What exists and was not returned, since its rows skip locks, another connection has locked.
+    // A row that exists but was left out by SKIP LOCKED is locked by another connection.
     const locked = new Set(existing?.rows.map(({ id }) => fromText(String(id))));
     return new Set(
       ids.filter((id, i) => !rows.has(id) && (locks.rows[i]!.is_ours !== true || locked.has(id))),

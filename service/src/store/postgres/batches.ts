@@ -2,10 +2,10 @@ import { Batch, RunsAlone } from './batch.ts';
 import type { Database } from './connection/database.ts';
 import type { Written } from './writes.ts';
 
-/** With more than one at once, each is smaller: 2 cost a fifth more of the server's CPU. */
+/** Two at once would be smaller, and cost a fifth more of the server's CPU. */
 const MAX_BATCHES = 1;
 const MAX_MEMBERS = 64;
-/** After this time the next batch starts, although a slow transaction still holds this one. */
+/** After this time the next batch starts, even if a slow transaction still holds this one. */
 const SLOW_MS = 100;
 
 /**

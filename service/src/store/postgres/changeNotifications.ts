@@ -5,9 +5,9 @@ import type { DueGroup } from './jobs/jobWrites.ts';
 
 /** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;
-/** A job that is due later is not announced: each process looks again by then. */
+/** A job that is due later than this is not announced: each process looks again by then. */
 const SOON_MS = 3_000;
-/** PostgreSQL takes 8,000 bytes; not all of our text is ASCII. */
+/** For the groups in a notification. PostgreSQL takes 8,000 bytes with the other fields. */
 const MAX_PAYLOAD_BYTES = 7_000;
 
 /** A message from one process to the others. */
@@ -19,7 +19,7 @@ export interface Notification {
   readonly added?: readonly DueGroup[];
   /** A dump was restored: everything is new. */
   readonly restored?: boolean;
-  /** The queues that the sender works on; none when it stops. It says so every second. */
+  /** The queues that the sender works on, sent every second; none when it stops. */
   readonly worksOn?: readonly string[];
 }
 
@@ -131,7 +131,7 @@ export class ChangeNotifications {
 /** Also the name of the schema lock. Earlier versions use the same name. */
 export const channelOf = (schema: string): string => `${schema}_news`;
 
-/** Groups that fit into one notification. */
+/** The groups in parts, each of which fits into one notification. There is at least one part. */
 function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   let part: DueGroup[] = [];
   let bytes = 0;

@@ -61,7 +61,7 @@ export interface PostgresOptions {
   readonly databaseNow?: () => number;
   /** How many changes a reader can catch up on. Default 10,000. */
   readonly keptChanges?: number;
-  /** The most counts of rate limits. A sweep removes any beyond that, those that end first. */
+  /** The most counts of rate limits to keep. When there are more, those that end first go. */
   readonly maxCounts?: number;
   readonly sweepCountsMs?: number;
 }
@@ -115,7 +115,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #instance = randomUUID();
   readonly #listeners: WorkListeners;
   readonly #running = new Set<Promise<unknown>>();
-  /** Ends what would take long. */
+  /** Aborted at the beginning of `close`, to end what would take long. */
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
@@ -269,7 +269,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /**
-   * Runs one statement on other data in the schema, and again when its connection is cut.
+   * Runs a statement on a table that is no collection's, and again if its connection is cut.
    * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {

@@ -12,10 +12,10 @@ export interface ReadQuery {
 
 export type Rows = readonly Record<string, unknown>[];
 
-/** Each number of queries in a statement is a statement of its own to prepare. */
+/** The most queries in a statement. Each number of queries is another statement to prepare. */
 export const MAX_READ_TOGETHER = 4;
 
-/** A slower trip, as of a large page, keeps others no longer waiting. */
+/** After this time, a trip (for a large page, say) no longer keeps others waiting. */
 const SLOW_MS = 20;
 
 interface ReadsOptions {
@@ -27,7 +27,7 @@ interface ReadsOptions {
 
 /**
  * Reads without locks for several transactions. What they ask for at the same time is sent in one
- * trip, and equal questions with other values are one statement.
+ * trip, and queries that differ only in their values become one statement.
  */
 export class Reads {
   readonly #run: ReadsOptions['run'];
@@ -48,18 +48,18 @@ export class Reads {
   }
 
   async #runAll(asked: readonly (readonly ReadQuery[])[]): Promise<readonly (readonly Rows[])[]> {
-    const byText = [...Map.groupBy(asked.keys(), (i) => textOf(asked[i]!))];
+    const indexesByText = [...Map.groupBy(asked.keys(), (i) => textOf(asked[i]!))];
     const results = await this.#run(
-      byText.map(([text, places]) => ({
+      indexesByText.map(([text, indexes]) => ({
         text,
-        values: columnsOf(places.map((i) => asked[i]!.flatMap(({ values }) => values))),
+        values: columnsOf(indexes.map((i) => asked[i]!.flatMap(({ values }) => values))),
         name: nameOf(text),
       })),
     );
     const answers: Rows[][] = asked.map((queries) => queries.map(() => []));
-    for (const [at, [, places]] of byText.entries())
+    for (const [at, [, indexes]] of indexesByText.entries())
       for (const row of results[at]!.rows)
-        (answers[places[Number(row.n) - 1]!]![Number(row.part)] as Record<string, unknown>[]).push(
+        (answers[indexes[Number(row.n) - 1]!]![Number(row.part)] as Record<string, unknown>[]).push(
           row,
         );
     return answers;
@@ -67,9 +67,10 @@ export class Reads {
 }
 
 /**
- * One row of `q` for each time that the same is asked. Each list is a SELECT of its own, so that the
- * server cannot see how long it is: otherwise it plans the statement again with each call, because
- * a plan for this number of rows looks cheaper than one for any number.
+ * The text for queries that are asked several times with different values: each time is a row of
+ * `q`. Each list of values is a SELECT of its own, so that the server cannot see how long it is.
+ * Otherwise the server plans the statement again with each call, because a plan for this number of
+ * rows looks cheaper than a plan for any number.
  */
 function textOf(queries: readonly ReadQuery[]): string {
   let first = 0;

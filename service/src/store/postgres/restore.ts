@@ -176,7 +176,7 @@ function asPortError(error: unknown): unknown {
   };
   if (constraint?.endsWith('_pkey') !== true) return uniqueViolation(error);
   return new TypeError(
-    `${table} ${/\(id\)=\((.*)\) already/s.exec(detail ?? '')?.[1] ?? 'an id'} comes twice`,
+    `${table} ${/\(id\)=\((.*)\) already/s.exec(detail ?? '')?.[1] ?? 'an id'} appears twice`,
     { cause: error },
   );
 }

@@ -12,8 +12,8 @@ import type { Row, Table } from './schema/tables.ts';
 import { sendWrites, type TableWrites } from './writes.ts';
 
 /**
- * Another transaction of this process has the document or unique value. The one that wanted it runs
- * again once it has the place.
+ * Another transaction of this process has the document or unique value. The transaction that wanted
+ * it runs again once it holds the place.
  */
 export class DocumentBusy extends Error {
   override readonly name = 'DocumentBusy';
@@ -134,7 +134,7 @@ export class PostgresUnitOfWork implements UnitOfWork {
   abandon(): void {
     this.#ended = true;
     this.#isAbandoned = true;
-    // In a batch that goes on, its rows stay locked, and its places are released when that ends.
+    // In a batch that goes on, its rows stay locked. Its places are released when the batch ends.
     if (this.#batch === null || this.#batch.isOver) this.#options.places.releaseAll();
     this.#batch?.leave(this);
   }
@@ -151,10 +151,10 @@ export class PostgresUnitOfWork implements UnitOfWork {
 
   async find(collection: string, query: AnyQuery): Promise<readonly Document[]> {
     const table = this.#table(collection);
-    const read = table.find(query);
+    const readQuery = table.find(query);
     if (query.limit <= 0) return [];
     await this.#sendPending(collection);
-    const rows = await this.#finds.add(read);
+    const rows = await this.#finds.add(readQuery);
     return rows.map((row) => this.#note(table, readRowOf(row)));
   }
 

@@ -9,7 +9,7 @@ export interface Written {
   readonly jobs: JobWrites;
 }
 
-/** What one transaction writes to one collection, or several of a batch do. */
+/** What one transaction writes to one collection. */
 export interface TableWrites {
   readonly table: Table;
   readonly removed: readonly string[];

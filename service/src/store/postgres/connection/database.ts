@@ -10,8 +10,8 @@ export interface Result {
 }
 
 /**
- * A statement with a name is prepared once for each connection. Text without values may hold
- * several.
+ * A statement with a name is prepared once for each connection. A text without values may hold
+ * several statements.
  */
 export interface Statement {
   readonly text: string;
@@ -26,8 +26,8 @@ export interface Connection {
 }
 
 /**
- * A check that each connection of a pool passes once before it is used. Its error goes to the caller
- * that wanted the connection.
+ * A check that each connection of a pool passes once before it is used. If it throws, so does
+ * `connect`.
  */
 export type Guard = (connection: Connection) => Promise<void>;
 

@@ -36,9 +36,9 @@ const SYSTEM_CODES = setOf(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENOENT EADDRNOTAVAIL',
 );
 /**
- * The server is starting or stopping (57), out of connections, disk or memory (53), read-only (25006),
- * has ended an idle session (25P03, 57P05), has another password or database (28, 3D), or has failed
- * (58, XX).
+ * The server is starting or stopping (57), is out of connections, disk or memory (53), is read-only
+ * (25006), has ended an idle session (25P03, 57P05), refuses the login (28), does not have the
+ * database (3D), or has failed (58, XX).
  */
 const SERVER_CODES = setOf(
   '57P01 57P02 57P03 57P04 57P05 53000 53100 53200 53300 53400 25006 25P03 28000 28P01 3D000 58000 58030 XX000',
@@ -109,7 +109,7 @@ const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
 /** The error in one line. Never holds the password of the address. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
-  // When all addresses of a name refuse, it is an AggregateError without a message.
+  // When all addresses of a host refuse, the error is an AggregateError without a message.
   const text =
     message ||
     (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') ||

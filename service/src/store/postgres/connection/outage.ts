@@ -47,8 +47,8 @@ export class Outage {
   }
 
   /**
-   * Runs `fn`, and runs it again as long as the database answers: then only its connection was lost.
-   * `fn` must have no effect when it fails.
+   * Runs `fn`, and again if its connection is lost although the database answers. `fn` must have no
+   * effect when it fails.
    * @throws Busy when all connections are in use
    * @throws StoreUnavailable when the server cannot be reached or takes too long
    */
@@ -74,7 +74,7 @@ export class Outage {
     }
   }
 
-  /** Checks whether the database can be written to, so that an outage shows without a request too. */
+  /** Checks whether the database can be written to, so that an outage shows without requests. */
   async check(): Promise<void> {
     try {
       await this.watch(() => assertWritable(this.#database));

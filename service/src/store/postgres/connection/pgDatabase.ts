@@ -12,7 +12,7 @@ interface PgOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** None of our statements takes this long. One that does may hold locks that others wait for. */
+/** Longer than any of our statements should take, because others may wait for its locks. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** After this time, a process that hangs inside a transaction loses its locks. */
 const IDLE_IN_TRANSACTION_MS = 20_000;
@@ -23,9 +23,9 @@ const RECONNECT_MS = 500;
 const WAITED = /timeout exceeded when trying to connect/;
 const LISTEN_CHECK_MS = 10_000;
 /**
- * Each of our searches has an index. A prepared statement keeps its first plan: one made while a
- * table was empty would read the whole table until the next ANALYZE. Compiling plans is not worth
- * it.
+ * Each of our queries has an index. A prepared statement keeps its first plan: a plan made while a
+ * table was empty would read the whole table until the next ANALYZE. Compiling plans (JIT) is
+ * not worth it.
  */
 const PLANS = 'SET enable_seqscan = off; SET jit = off';
 
@@ -40,15 +40,17 @@ export class PgDatabase implements Database {
   #inUse = 0;
   /** Statements to run on each connection before it is used. */
   #sessionStatements: readonly string[] = [];
-  readonly #prepared = new WeakMap<object, readonly string[]>();
+  /** By connection, the session statements that it has run. */
+  readonly #statementsRun = new WeakMap<object, readonly string[]>();
   #guard: Guard | null = null;
-  readonly #passed = new WeakMap<object, Guard>();
+  /** By connection, the guard that it has passed. */
+  readonly #guardPassed = new WeakMap<object, Guard>();
 
   constructor({ url, connections, log }: PgOptions) {
     this.#log = log;
     this.#connections = connections;
     this.#config = {
-      connectionString: verified(url),
+      connectionString: withVerifyFull(url),
       application_name: 'conversation-service',
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -77,7 +79,7 @@ export class PgDatabase implements Database {
     this.#inUse += 1;
     const connection = new PooledConnection(client, this.#watchdog, () => (this.#inUse -= 1));
     try {
-      await this.#prepare(client, connection);
+      await this.#makeReady(client, connection);
     } catch (error) {
       connection.release(error as Error);
       throw error;
@@ -85,18 +87,18 @@ export class PgDatabase implements Database {
     return connection;
   }
 
-  async #prepare(client: pg.PoolClient, connection: Connection): Promise<void> {
+  async #makeReady(client: pg.PoolClient, connection: Connection): Promise<void> {
     if (
       this.#sessionStatements.length > 0 &&
-      this.#prepared.get(client) !== this.#sessionStatements
+      this.#statementsRun.get(client) !== this.#sessionStatements
     ) {
-      this.#prepared.set(client, this.#sessionStatements);
+      this.#statementsRun.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
     const guard = this.#guard;
-    if (guard === null || this.#passed.get(client) === guard) return;
+    if (guard === null || this.#guardPassed.get(client) === guard) return;
     await guard(connection);
-    this.#passed.set(client, guard);
+    this.#guardPassed.set(client, guard);
   }
 
   async listen(
@@ -126,7 +128,7 @@ export class PgDatabase implements Database {
         current = null;
         destroy(client);
         if (!stopped)
-          this.#log.warn('the connection for notifications was lost; it is opened again');
+          this.#log.warn('the connection for notifications was lost; it is being reopened');
         reopenLater();
       };
       /** Finds a server that has vanished without closing the connection. */
@@ -196,10 +198,10 @@ export class PgDatabase implements Database {
 }
 
 /**
- * Asks for a check of the server's certificate whenever the address asks for TLS. The driver checks
- * it in these modes too, but logs nine lines about its next version. `no-verify` stays as it is.
+ * Replaces the TLS modes `prefer`, `require` and `verify-ca` by `verify-full`. The driver treats
+ * them alike, but would log nine lines about its next version.
  */
-const verified = (url: string): string =>
+const withVerifyFull = (url: string): string =>
   /[?&]uselibpqcompat=/.test(url)
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

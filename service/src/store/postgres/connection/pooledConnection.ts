@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Connection, Result, Statement } from './database.ts';
 
-/** When a statement takes longer, the watchdog asks whether the server answers at all. */
+/** When a statement takes longer than this, the watchdog asks whether the server answers at all. */
 const SILENT_MS = 5_000;
 const CHECK_MS = 1_000;
 const PROBE_MS = 5_000;

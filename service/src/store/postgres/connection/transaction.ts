@@ -7,7 +7,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 /** How long, and how often, to ask the server whether a commit holds. */
 const DOUBT_MS = 10_000;
 const ASK_AGAIN_MS = 100;
-/** A row stores only these bits of its transaction's number. */
+/** A row stores only this many bits of its transaction's number, the lowest. */
 const ROW_BITS = 32;
 /** The error code for a transaction number that was never assigned, or was lost in a crash. */
 const NEVER_ASSIGNED = '22023';

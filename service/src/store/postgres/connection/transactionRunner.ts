@@ -11,15 +11,15 @@ import { runAllOn, runOn } from './database.ts';
 import { isUniqueViolation, isWorthRepeating, unavailable, uniqueViolation } from './errors.ts';
 import type { Outage } from './outage.ts';
 
-/** After so many conflicts with others, a transaction is given up. */
+/** After this many conflicts with others, a transaction is given up. */
 const MAX_CONFLICTS = 50;
 /** Another transaction may have taken a unique value first. The next run finds its document. */
 const MAX_VIOLATIONS = 3;
 /** The same as the `lock_timeout` of our connections. */
 const MAX_BUSY_MS = 15_000;
-/** How many more batches to try for a document of another connection before waiting for it. */
+/** How many more batches to try before waiting for a document that another connection locks. */
 const MAX_MORE_TRIES = 2;
-/** How soon to look again for a connection on which to wait. */
+/** The longest pause before trying again to run alone, when too many do. */
 const MAX_PAUSE_MS = 25;
 
 interface TransactionRunnerOptions<S extends Schema>

@@ -8,7 +8,7 @@ type Write =
   | { readonly type: 'release'; readonly runAt: number; readonly rank: number }
   | { readonly type: 'remove' };
 
-/** A group with a job, and when that is due, in milliseconds by the database's clock. */
+/** A group with a job, and when that job is due, in milliseconds by the database's clock. */
 export interface DueGroup {
   readonly queue: string;
   /** As stored in the table. */
@@ -33,8 +33,8 @@ export interface JobTime {
 }
 
 /**
- * The jobs that a transaction changes, written when it ends: one write for each job. A release changes
- * the time of a job enqueued before, and does nothing to a completed one.
+ * The jobs that a transaction changes, written when it ends: one write for each job. In the same
+ * transaction, a release changes the time of an enqueued job and does nothing to a completed one.
  */
 export class JobWrites implements TransactionJobs {
   readonly #writes = new Map<string, Write>();

@@ -1,6 +1,6 @@
 import { runOn, type Database, type Result } from '../connection/database.ts';
 
-/** How many of the jobs that are due next a look reads. */
+/** A look reads at most this many of the jobs that are due next. */
 const MAX_UPCOMING = 500;
 
 /** What a look saw of a group. */
@@ -65,18 +65,21 @@ const allDue = ({ jobs, nowSql }: JobsSql): string => `RECURSIVE g AS (
 
 /** When the first job of the group is due. Reads the beginning of the index twice. */
 const earliestDue = (jobs: string): string => {
-  const of = (kind: string) =>
+  const earliestOf = (kind: string) =>
     `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND ${kind})`;
-  return `least(${of('NOT j.is_retry')}, ${of('j.is_retry')})`;
+  return `least(${earliestOf('NOT j.is_retry')}, ${earliestOf('j.is_retry')})`;
 };
 
 /** @param rows one for each group, or one without a group */
 const lookOf = (rows: Result['rows']): Look => ({
   now: Number(rows[0]!.now),
-  readUntil: rows.reduce<number | null>((until, row) => until ?? numberOf(row.read_until), null),
+  readUntil: rows.reduce<number | null>(
+    (until, row) => until ?? numberOrNull(row.read_until),
+    null,
+  ),
   groups: rows
     .filter(({ group_key }) => group_key !== null)
-    .map(({ group_key, due_at }) => ({ group: String(group_key), dueAt: numberOf(due_at) })),
+    .map(({ group_key, due_at }) => ({ group: String(group_key), dueAt: numberOrNull(due_at) })),
 });
 
-const numberOf = (value: unknown): number | null => (value === null ? null : Number(value));
+const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));

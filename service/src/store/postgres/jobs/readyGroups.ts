@@ -28,7 +28,7 @@ export interface Candidate {
 
 /** What a claim found in a group. */
 export interface Found {
-  /** How many of its jobs other processes have; null: another one was just claiming. */
+  /** How many of its jobs other processes have; null: another process was just claiming some. */
   readonly elsewhere: number | null;
   /** How many jobs the claim could take. */
   readonly slots: number;
@@ -42,8 +42,9 @@ export const FRESH_IN_A_ROW = 7;
 const MAX_CANDIDATES = 100;
 /** How long another process may take to serve its own group before this one looks after it. */
 const NEGLECTED_MS = 300;
-/** When to try a group of our own again that another process was claiming from, or still serves. */
+/** How soon to try a group of our own again when another process was just claiming from it. */
 const CLAIMED_MS = 5;
+/** How soon to try a group of our own again when other processes' jobs fill all its slots. */
 const SERVED_MS = 50;
 /** How long the turn of a group with nothing due is remembered. */
 const REMEMBERED_MS = 60_000;
@@ -84,8 +85,8 @@ export class ReadyGroups {
   }
 
   /**
-   * The groups with free slots to try now, at most a hundred: shares in turn, and the groups of a
-   * share too.
+   * The groups with free slots to try now, at most a hundred. Shares take turns, and so do the
+   * groups of a share.
    */
   candidates(places: SharedPlaces, slotsOf: (group: string) => number): readonly Candidate[] {
     const now = performance.now();
@@ -100,7 +101,7 @@ export class ReadyGroups {
     );
     const candidates: Candidate[] = [];
     for (let turn = 0; candidates.length < MAX_CANDIDATES; turn += 1) {
-      const next = shares.flatMap((of) => of.slice(turn, turn + 1));
+      const next = shares.flatMap((groups) => groups.slice(turn, turn + 1));
       if (next.length === 0) break;
       candidates.push(...next.slice(0, MAX_CANDIDATES - candidates.length));
     }
@@ -126,7 +127,7 @@ export class ReadyGroups {
     else ready.tryAt = hasMore || ready.heardAt >= askedAt ? now : Infinity;
   }
 
-  /** In how many milliseconds to try a group that is not left out; Infinity: there is none. */
+  /** Milliseconds until a group should be tried, leaving out groups to `skip`; Infinity: none. */
   msUntilTry(places: SharedPlaces, skip: (group: string) => boolean): number {
     const waiting = [...this.#groups.values()].filter(({ tryAt }) => tryAt < Infinity);
     const tryAt = sharesOf(waiting, places)

@@ -27,14 +27,14 @@ export class UpcomingJobs {
     return performance.now() - this.#lastLookBeganAt < ms;
   }
 
-  /** Notes that a job will be due then, by the database's clock, which outdates the last look. */
+  /** Notes that a job is due at this time, by the database's clock. This outdates the last look. */
   expect(dueAt: number): void {
     this.#expectedAt = Math.min(this.#expectedAt, dueAt);
     this.#nextLookAt = Math.min(this.#nextLookAt, dueAt);
     this.#lastLookBeganAt = -Infinity;
   }
 
-  /** Makes a look due now, which also finds jobs that became due that long before the last one. */
+  /** Makes a look due now. It also finds jobs that became due up to `ms` before the last look. */
   lookBack(ms: number): void {
     this.#backMs = Math.max(this.#backMs, ms);
     this.expect(-Infinity);

@@ -27,7 +27,7 @@ const MAX_COUNTS_TTL_MS = 30_000;
 /** For this long, the upcoming jobs that a look has found are taken to be still the same. */
 const LOOK_AGAIN_MS = 100;
 /**
- * How far back to look again for due jobs, in case nobody told of them: longer than any transaction
+ * How far back to look again for due jobs that no notification named: longer than any transaction
  * can take to commit.
  */
 const MISSED_MS = 60_000;
@@ -36,7 +36,7 @@ const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
 /** More places than any pool has, within the range of the statement's integers. */
 const MAX_PLACES = 1_000_000_000;
 
-/** A claim whose answer was lost with its connection. It may have been made. */
+/** A claim whose answer was lost with its connection. The server may have made it. */
 interface LostClaim {
   readonly queue: string;
   readonly claimant: string;
@@ -50,7 +50,7 @@ interface QueueCounts extends QueueStats {
 }
 
 /** What this process knows of a queue. */
-interface Known {
+interface KnownQueue {
   readonly ready: ReadyGroups;
   readonly upcoming: UpcomingJobs;
 }
@@ -75,7 +75,7 @@ export class WorkQueue {
   readonly #jobs: string;
   readonly #nowSql: string;
   /** By queue; only queues whose work this process has asked for. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownQueue>();
   #claims = 0;
   #lost: LostClaim[] = [];
   readonly #counts: TtlCache<readonly QueueCounts[]>;
@@ -137,8 +137,8 @@ export class WorkQueue {
       .sort((a, b) => Number(a.turn) - Number(b.turn));
     for (const { place, is_retry } of taken)
       ready.served(candidates[Number(place) - 1]!.ready, is_retry === true);
-    for (const [place, of] of Map.groupBy(rows, (row) => Number(row.place)))
-      ready.note(candidates[place - 1]!.ready, foundOf(of), askedAt);
+    for (const [place, groupRows] of Map.groupBy(rows, (row) => Number(row.place)))
+      ready.note(candidates[place - 1]!.ready, foundOf(groupRows), askedAt);
     return taken.map(jobOf);
   }
 
@@ -176,7 +176,7 @@ export class WorkQueue {
     return queues;
   }
 
-  /** Looks again, also for what was due a while ago and nobody told of. */
+  /** Looks again, also for what became due a while ago and no notification named. */
   lookBack(): void {
     for (const { ready, upcoming } of this.#known.values()) {
       ready.forgetOld();
@@ -194,7 +194,7 @@ export class WorkQueue {
     this.#known.delete(queue);
   }
 
-  #knownOf(queue: string): Known {
+  #knownOf(queue: string): KnownQueue {
     let known = this.#known.get(queue);
     if (known === undefined) {
       known = {
@@ -271,9 +271,9 @@ export class WorkQueue {
   }
 
   /** @returns whether there was any job to give back */
-  async #giveBack(whose: string, claimant: string): Promise<boolean> {
+  async #giveBack(condition: string, claimant: string): Promise<boolean> {
     const { rowCount } = await runOn(this.#database, {
-      text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by IS NOT NULL AND ${whose}`,
+      text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by IS NOT NULL AND ${condition}`,
       values: [claimant],
     });
     return (rowCount ?? 0) > 0;
@@ -300,11 +300,11 @@ export class WorkQueue {
    * while the table was empty. A row that has changed since has another `ctid` and is not taken.
    */
   get #claimSql(): string {
-    const of = (
-      retry: boolean,
+    const dueJobs = (
+      kind: string,
     ) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
           SELECT j.ctid AS tid, j.due_at, j.seq FROM ${this.#jobs} j
-          WHERE j.queue = $1 AND j.group_key = g.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
+          WHERE j.queue = $1 AND j.group_key = g.group_key AND ${kind} AND j.due_at <= n.ms
           ORDER BY j.due_at, j.seq LIMIT g.slots) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
       asked AS MATERIALIZED (SELECT a.*, ${this.#schema}.claimed_elsewhere($1, a.group_key, a.is_mine, $10, n.ms) AS elsewhere
@@ -313,9 +313,9 @@ export class WorkQueue {
             CASE WHEN elsewhere = 0 OR is_mine THEN greatest(0, slots - elsewhere) ELSE 0 END AS slots FROM asked),
       candidates AS (SELECT g.place, c.tid, row_number() OVER (PARTITION BY g.place ORDER BY c.position, c.retry) AS turn
           FROM groups g CROSS JOIN n CROSS JOIN LATERAL (
-            SELECT f.tid, 0 AS retry, f.k + (f.k + g.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
+            SELECT f.tid, 0 AS retry, f.k + (f.k + g.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${dueJobs('NOT j.is_retry')}) f
             UNION ALL
-            SELECT r.tid, 1, ${FRESH_IN_A_ROW} - g.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
+            SELECT r.tid, 1, ${FRESH_IN_A_ROW} - g.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${dueJobs('j.is_retry')}) r) c
           WHERE g.slots > 0),
       ranked AS (SELECT c.tid, c.place, g.share, g.held + row_number() OVER (PARTITION BY g.share ORDER BY c.turn, c.place) - 1 AS held
           FROM candidates c JOIN groups g ON g.place = c.place WHERE c.turn <= g.slots),

@@ -5,6 +5,7 @@ const SILENT_AFTER_MS = 5_000;
 export class Workers {
   readonly #instance: string;
   readonly #now: () => number;
+  /** The queues whose work this process does not take. It takes that of all others. */
   readonly #left = new Set<string>();
   readonly #others = new Map<
     string,

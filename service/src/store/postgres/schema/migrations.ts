@@ -168,8 +168,8 @@ END $claimed$;`;
 /**
  * Tells the server that few rows share a value of an indexed field, because it plans a query
  * without knowing its values. While all deliveries have one status, it would expect to find any
- * status soon by reading the table in the order of its ids, and would read all of it for a rare
- * one. Later tables and fields need this too.
+ * status soon by reading the table in the order of its ids, and for a rare status would read all of
+ * it. Later tables and fields need this too.
  */
 export const selectiveFields: Migration = (schema) => `
 DO $do$

@@ -10,8 +10,8 @@ interface LastingConnection {
   ): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
 }
 
-/** A second lock, which each of a process's other connections holds. */
-const connectionsOf = (name: string): string => `${name} connections`;
+/** The name of a second lock, which each of a process's other connections holds. */
+const connectionsLock = (name: string): string => `${name} connections`;
 
 /**
  * Takes the schema lock, which says that this process has the schema open. The server drops the
@@ -49,7 +49,7 @@ export async function lockSchema(
 export async function lockOutConnections(transaction: Connection, name: string): Promise<void> {
   const { rows } = await transaction.query({
     text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS alone',
-    values: [connectionsOf(name)],
+    values: [connectionsLock(name)],
   });
   if (rows[0]!['alone'] !== true)
     throw schemaInUse('A process that has lost its lock on the schema still has connections to');
@@ -57,7 +57,7 @@ export async function lockOutConnections(transaction: Connection, name: string):
 
 /**
  * Refuses connections to a schema that another process has exclusively, or whose documents were all
- * rewritten since this process opened it: its key no longer opens them.
+ * rewritten since this process opened it: this process's key no longer decrypts them.
  * @param name as given to `lockSchema`
  * @param onRewritten called each time a rewrite is found
  */
@@ -76,7 +76,7 @@ export async function connectionGuard(
     const [lock, now] = await Promise.all([
       connection.query({
         text: 'SELECT pg_try_advisory_lock_shared(hashtextextended($1, 0)) AS entered',
-        values: [connectionsOf(name)],
+        values: [connectionsLock(name)],
       }),
       connection.query(generation),
     ]);

@@ -39,7 +39,7 @@ export class Table {
   readonly #types: readonly string[];
   readonly #indexes: Schema[string]['indexes'];
   readonly #words: Schema[string]['words'];
-  /** Those that follow from the document: its fields, and its words. */
+  /** The columns that are computed from the document: its fields and its words. */
   readonly #derived: readonly string[];
   readonly #columns: string;
 
@@ -78,7 +78,7 @@ export class Table {
   }
 
   /**
-   * The plan depends on how frequent the words are, so the statement is not to be prepared.
+   * The plan depends on how frequent the words are, so the statement must not be prepared.
    * @throws Error when the schema does not say which words the documents have
    */
   search({ within, allOf, before, limit }: WordSearch): Statement {
@@ -132,11 +132,11 @@ export class Table {
    */
   lock(ids: readonly string[], waits: boolean) {
     const values: unknown[] = [];
-    const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE${waits ? '' : ' SKIP LOCKED'}`;
+    const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${idCondition(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE${waits ? '' : ' SKIP LOCKED'}`;
     return { text, values, name: nameOf(text) };
   }
 
-  /** Which of these documents there are. */
+  /** Returns those of the ids that have a document. */
   listIds(ids: readonly string[]) {
     const text = `SELECT id FROM ${this.name} WHERE id = ANY($1::text[])`;
     return { text, values: [ids.map(toText)], name: nameOf(text) };
@@ -219,13 +219,13 @@ export interface Row {
   readonly document: Document;
 }
 
-/** Rows in one statement. */
+/** The most rows in one statement. */
 export const MAX_ROWS = 500;
 
 const fieldOf = (document: Document, field: string): unknown =>
   (document as unknown as Record<string, unknown>)[field];
 
-const has = (ids: readonly string[], values: unknown[]): string =>
+const idCondition = (ids: readonly string[], values: unknown[]): string =>
   ids.length === 1
     ? `id = $${values.push(toText(ids[0]!))}`
     : `id = ANY($${values.push(ids.map(toText))}::text[])`;

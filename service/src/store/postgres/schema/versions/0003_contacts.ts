@@ -1,7 +1,7 @@
 import { quoted } from '../../connection/sql.ts';
 import { createTable, type Migration } from '../migrations.ts';
 
-/** Contacts and conversations are listed by time, and readings of contact details are recorded. */
+/** Contacts and conversations are listed by time. Who reveals contact details is recorded. */
 export const contacts: Migration = (schema) => {
   const s = quoted(schema);
   return `

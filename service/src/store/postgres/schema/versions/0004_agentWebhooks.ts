@@ -1,6 +1,6 @@
 import { createTable, type Migration } from '../migrations.ts';
 
-/** A workflow as the agent: where its turns are sent, the editor that listens for one, the turns. */
+/** A workflow as the agent: its webhook, the test webhook of an open editor, and its turns. */
 export const agentWebhooks: Migration = (schema) =>
   [
     createTable(schema, 'agentWebhooks', []),

@@ -1,6 +1,6 @@
 import { createTable, type Migration } from '../migrations.ts';
 
-/** What transactions count, and its sums by hour and day. */
+/** What transactions count, and the sums by hour and day. */
 export const overview: Migration = (schema) =>
   [
     createTable(schema, 'increments', [{ on: [] }, { on: ['workspaceId'] }]),
