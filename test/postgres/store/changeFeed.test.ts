@@ -156,10 +156,10 @@ describe('the change feed beside transactions that last', () => {
     it('forgets transactions that have written no document, as those that only end a job', async () => {
       for (let n = 0; n < 20; n += 1) {
         const { rows } = await clients[0]!.query('SELECT pg_current_xact_id()::text AS xid');
-        changes.committed(rows[0].xid);
+        changes.noteCommitted(rows[0].xid);
       }
-      expect(changes.awaited).toBeGreaterThan(0);
-      await waitFor('all of them to be forgotten', () => changes.awaited === 0);
+      expect(changes.unreadCount).toBeGreaterThan(0);
+      await waitFor('all of them to be forgotten', () => changes.unreadCount === 0);
     });
 
     it('tells of a gap when this machine has slept for longer than changes are kept', async () => {

@@ -14,7 +14,7 @@ describe('the watch over the heap', () => {
   /** What each holds of all that is stored; at first one holds everything. */
   let shares: Readonly<Record<string, number>>;
   const held = {
-    get holders() {
+    get holderCount() {
       return Object.keys(shares).length;
     },
     get largestShare() {

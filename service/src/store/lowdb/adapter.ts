@@ -16,7 +16,12 @@ import { Journal, createJournal } from './journal/journal.ts';
 import type { Logger } from '../clockAndLog.ts';
 import type { Recovered } from './journal/recovery.ts';
 import { recover } from './journal/recovery.ts';
-import { passedOver, inParts, writeSnapshot, type SnapshotHeader } from './snapshots/snapshot.ts';
+import {
+  fallbackWarning,
+  inParts,
+  writeSnapshot,
+  type SnapshotHeader,
+} from './snapshots/snapshot.ts';
 import type { MergeTask, Merged } from './snapshots/snapshotMerge.ts';
 import { mergeInWorker, mergeSnapshot } from './snapshots/snapshotMerge.ts';
 import type { Data } from './state.ts';
@@ -95,7 +100,7 @@ export class JournaledAdapter implements Adapter<Data> {
         this.merge({ folder: this.options.folder, header, target }, signal),
       ),
     );
-    for (const generation of merged.damaged) this.options.log.warn(passedOver(generation));
+    for (const generation of merged.damaged) this.options.log.warn(fallbackWarning(generation));
     await tidyFolder(this.options.folder, merged.base, this.options.files);
   }
 

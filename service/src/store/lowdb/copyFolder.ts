@@ -17,7 +17,7 @@ import { ACKNOWLEDGED, HighWaterMark, readHighWaterMark } from './journal/highWa
 import { lostFrames, journalsSince, Replay } from './journal/replay.ts';
 import {
   noGoodSnapshot,
-  passedOver,
+  fallbackWarning,
   readDocumentLines,
   readSnapshotHeader,
   SnapshotDamaged,
@@ -74,7 +74,7 @@ async function copyFiles(folder: string, to: string, warn: (sentence: string) =>
     }
     const header = await readHeader(to, base);
     if (header !== null) return { header, journals, names: [...files.keys()] };
-    warn(passedOver(base));
+    warn(fallbackWarning(base));
     for (const name of files.keys()) await nodeFiles.remove(join(to, name));
     damaged.push(base);
   }

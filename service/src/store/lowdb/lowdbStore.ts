@@ -334,7 +334,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const earlier = this.queues;
     this.use(
       new State(this.schema, this.db.data),
-      (job) => earlier.dueAtOf(job) ?? this.clock.restore(job),
+      (job) => earlier.dueAtOf(job) ?? this.clock.resumeWait(job),
     );
     this.queues.adopt(earlier, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
   }
@@ -344,7 +344,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return new JobQueues((job) => {
       const { current, state } = this;
       const committed =
-        current?.state === state ? current.committed(state.jobs, job.id) : state.jobs.get(job.id);
+        current?.state === state
+          ? current.committedDocument(state.jobs, job.id)
+          : state.jobs.get(job.id);
       return committed === job;
     });
   }

@@ -73,11 +73,11 @@ export class Table {
     const before = this.rows.get(document.id);
     for (const index of this.declared)
       if (index.refuses(document, before)) throw new UniqueViolation(this.name, index.on);
-    this.restore(document.id, document);
+    this.setUnchecked(document.id, document);
   }
 
   /** Sets the document (undefined: removes it) without checking the unique indexes. */
-  restore(id: string, document: Document | undefined): void {
+  setUnchecked(id: string, document: Document | undefined): void {
     const before = this.rows.get(id);
     if (document === undefined) {
       if (before !== undefined) this.unindex(before);

@@ -70,7 +70,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
     const table = this.open(collection);
     const before = table.get(id);
     if (before === undefined) return false;
-    table.restore(id, undefined);
+    table.setUnchecked(id, undefined);
     const json = JSON.stringify(['delete', collection, id]);
     this.record({ table, id, before, after: undefined, json });
     return true;
@@ -92,7 +92,7 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   /** The document as the last committed transaction left it. */
-  committed(table: Table, id: string): Document | undefined {
+  committedDocument(table: Table, id: string): Document | undefined {
     const write = this.writesByKey.get(keyOf(table, id));
     return write === undefined ? table.get(id) : write.before;
   }
@@ -102,13 +102,13 @@ export class LowdbUnitOfWork implements UnitOfWork {
   }
 
   rollBack(): void {
-    for (const { table, id, before } of this.writesByKey.values()) table.restore(id, before);
+    for (const { table, id, before } of this.writesByKey.values()) table.setUnchecked(id, before);
     this.writesByKey.clear();
   }
 
   private async enqueue(job: Job, clock: JobClock): Promise<void> {
     assertJobTime(job.id, job);
-    const { stored, dueAt } = clock.enqueue(job);
+    const { stored, dueAt } = clock.startWait(job);
     await this.put(JOBS, stored, dueAt);
   }
 

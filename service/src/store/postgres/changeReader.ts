@@ -63,7 +63,7 @@ export class ChangeReader<S extends Schema> {
   }
 
   /** Notes a committed transaction of this process. Readers that begin later do not see it. */
-  committed(xid: string): void {
+  noteCommitted(xid: string): void {
     this.#unread.add(xid);
     this.readSoon();
   }
@@ -74,7 +74,7 @@ export class ChangeReader<S extends Schema> {
   }
 
   /** How many committed transactions of this process are not in the feed yet. */
-  get awaited(): number {
+  get unreadCount(): number {
     return this.#unread.size;
   }
 

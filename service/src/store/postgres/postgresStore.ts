@@ -324,7 +324,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** Shows what is durable to the workers, to the change feed and to other processes. */
   #publish({ xid, added }: Committed): void {
     this.#work.noteAdded(added);
-    this.#changes.committed(xid);
+    this.#changes.noteCommitted(xid);
     this.#notifications.publish(added);
     if (added.length > 0) this.#listeners.notify(new Set(added.map(({ queue }) => queue)));
   }

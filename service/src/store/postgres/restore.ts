@@ -3,7 +3,7 @@ import { checkJob, toJson } from '../document.ts';
 import { StoreNotEmpty, type DumpedRecord, type Job } from '../store.ts';
 import type { Connection } from './connection/database.ts';
 import {
-  cannotBeReached,
+  unreachableMessage,
   inWords,
   isOutage,
   isTooSlow,
@@ -167,7 +167,7 @@ async function* markSourceErrors(
 function asPortError(error: unknown): unknown {
   if (error instanceof SourceFailed) return error.cause;
   if (isTooSlow(error)) return tookTooLong(error);
-  if (isOutage(error)) return unavailable(cannotBeReached(inWords(error)), error);
+  if (isOutage(error)) return unavailable(unreachableMessage(inWords(error)), error);
   if (!isUniqueViolation(error)) return error;
   const { table, detail, constraint } = error as {
     table?: string;

@@ -30,7 +30,7 @@ export class JobClock {
   }
 
   /** For a job that is enqueued now. */
-  enqueue(job: Job): { readonly stored: StoredJob; readonly dueAt: number } {
+  startWait(job: Job): { readonly stored: StoredJob; readonly dueAt: number } {
     const wall = this.clock.now().getTime();
     return {
       stored: { ...job, waitMs: Math.max(0, job.runAt - wall) },
@@ -39,7 +39,7 @@ export class JobClock {
   }
 
   /** For a job found at a start. Even if the clock is wrong, it waits no longer than at first. */
-  restore({ runAt, waitMs }: StoredJob): number {
+  resumeWait({ runAt, waitMs }: StoredJob): number {
     const dueAt = this.dueAt(runAt, this.clock.now().getTime());
     return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);
   }

@@ -10,7 +10,7 @@ import type { Line } from '../../../platform/lines.ts';
 import type { Logger } from '../../clockAndLog.ts';
 import { Replay, lostFrames, journalsSince } from './replay.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
-import { noGoodSnapshot, passedOver, readSnapshot } from '../snapshots/snapshot.ts';
+import { noGoodSnapshot, fallbackWarning, readSnapshot } from '../snapshots/snapshot.ts';
 import type { Data } from '../state.ts';
 
 export interface Recovered {
@@ -61,7 +61,7 @@ const newestGoodSnapshot = async (
       return { generation, nextSequence: 1, data: {}, bytes: 0, at: null };
     const snapshot = await readSnapshot(folder, generation);
     if (snapshot !== null) return snapshot;
-    log.warn(passedOver(generation));
+    log.warn(fallbackWarning(generation));
   }
   throw noGoodSnapshot(listing.snapshots[0]!);
 };

@@ -50,7 +50,7 @@ export interface Heap {
 
 /** The holders that share the memory. */
 interface Usage {
-  readonly holders: number;
+  readonly holderCount: number;
   /** The largest holder's part of everything, from 0 to 1. */
   readonly largestShare: number;
   shareOf(holder: string): number;
@@ -137,8 +137,8 @@ export class HeapWatch {
     const isAt = (mark: keyof typeof MARKS) => fill >= MARKS[mark] - margin;
     if (isAt('additions')) return 'additions';
     if (!isAt('visitors_of_largest')) return 'nothing';
-    const { holders, largestShare } = this.usage();
-    if (holders <= 1) return isAt('visitors') ? 'visitors' : 'nothing';
+    const { holderCount, largestShare } = this.usage();
+    if (holderCount <= 1) return isAt('visitors') ? 'visitors' : 'nothing';
     if (!isTooMuch(largestShare, fill)) return 'nothing';
     return isAt('largest') ? 'largest' : 'visitors_of_largest';
   }

@@ -35,7 +35,7 @@ export class StorageUsage {
   }
 
   /** How many holders have anything stored. */
-  get holders(): number {
+  get holderCount(): number {
     return this.#bytes.size;
   }
 

@@ -34,7 +34,7 @@ export class Restoration {
 
   private take(record: DumpedRecord): string {
     if ('job' in record) {
-      const { stored, dueAt } = this.clock.enqueue(checkJob(record.job));
+      const { stored, dueAt } = this.clock.startWait(checkJob(record.job));
       this.dueAt.set(stored.id, dueAt);
       return this.put(JOBS, stored);
     }

@@ -104,7 +104,7 @@ export class SnapshotDamaged extends Error {
 }
 
 /** Said in the log of a start or a snapshot, and by the command that makes a backup. */
-export const passedOver = (generation: number) =>
+export const fallbackWarning = (generation: number) =>
   `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 
 /** @param newest the newest generation; all snapshots are damaged */

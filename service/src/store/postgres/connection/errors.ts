@@ -124,5 +124,5 @@ export const tookTooLong = (error: unknown): StoreUnavailable =>
   unavailable(`the database took too long: ${inWords(error)}`, error);
 
 /** @param reason in the words of the server or the driver */
-export const cannotBeReached = (reason: string): string =>
+export const unreachableMessage = (reason: string): string =>
   `the database cannot be reached or written to: ${reason}`;

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../store.ts';
 import { runOn, type Database } from './database.ts';
 import {
   Busy,
-  cannotBeReached,
+  unreachableMessage,
   inWords,
   isCut,
   isOutage,
@@ -38,7 +38,7 @@ export class Outage {
 
   /** Why nothing can be read or written now; null when it can. */
   get reason(): string | null {
-    return this.#reason && cannotBeReached(this.#reason);
+    return this.#reason && unreachableMessage(this.#reason);
   }
 
   /** Stops asking. */

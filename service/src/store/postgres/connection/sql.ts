@@ -14,7 +14,7 @@ export const snakeCase = (name: string): string =>
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** The fields that have a column, because an index names them. */
-export const searchedFields = (indexes: Schema[string]['indexes']): readonly string[] =>
+export const indexedFields = (indexes: Schema[string]['indexes']): readonly string[] =>
   [
     ...new Set(
       indexes.flatMap(({ on, orderBy }) => [...on, ...(orderBy === undefined ? [] : [orderBy])]),

@@ -11,7 +11,7 @@ interface ReadyGroup {
   /** Fresh jobs claimed since the last retry, at most seven. */
   sinceRetry: number;
   /** A number that grows with each claim. The group with the lowest is served first. */
-  servedAt: number;
+  servedNumber: number;
   /** When it was last heard of, in steady milliseconds. */
   heardAt: number;
 }
@@ -75,7 +75,7 @@ export class ReadyGroups {
         share: shareOf(fromText(group)),
         tryAt: Infinity,
         sinceRetry: 0,
-        servedAt: 0,
+        servedNumber: 0,
         heardAt: now,
       };
       this.#groups.set(group, ready);
@@ -97,7 +97,7 @@ export class ReadyGroups {
       groups
         .map((ready) => ({ ready, share, held, slots: slotsOf(fromText(ready.group)) }))
         .filter(({ slots }) => slots > 0)
-        .sort((a, b) => a.ready.servedAt - b.ready.servedAt),
+        .sort((a, b) => a.ready.servedNumber - b.ready.servedNumber),
     );
     const candidates: Candidate[] = [];
     for (let turn = 0; candidates.length < MAX_CANDIDATES; turn += 1) {
@@ -110,7 +110,7 @@ export class ReadyGroups {
 
   /** Counts a job that was claimed. */
   served(ready: ReadyGroup, isRetry: boolean): void {
-    ready.servedAt = ++this.#served;
+    ready.servedNumber = ++this.#served;
     ready.sinceRetry = isRetry ? 0 : Math.min(FRESH_IN_A_ROW, ready.sinceRetry + 1);
   }
 
@@ -159,8 +159,8 @@ function sharesOf(ready: readonly ReadyGroup[], places: SharedPlaces): readonly 
     .map(([share, groups]) => ({
       held: places.heldBy(share),
       groups,
-      servedAt: groups.reduce((latest, { servedAt }) => Math.max(latest, servedAt), 0),
+      servedNumber: groups.reduce((latest, { servedNumber }) => Math.max(latest, servedNumber), 0),
     }))
     .filter(({ held }) => held < places.free)
-    .sort((a, b) => a.servedAt - b.servedAt);
+    .sort((a, b) => a.servedNumber - b.servedNumber);
 }

@@ -1,4 +1,4 @@
-import { columnName, quoted, searchedFields, snakeCase, tableName } from '../connection/sql.ts';
+import { columnName, quoted, indexedFields, snakeCase, tableName } from '../connection/sql.ts';
 import { runOn, type Connection, type Database, type Statement } from '../connection/database.ts';
 import { transactionOn } from '../connection/transaction.ts';
 
@@ -37,7 +37,7 @@ export function createTable(
   types: ColumnTypes = {},
 ): string {
   const table = tableName(schema, collection);
-  const declared = searchedFields(indexes).map(
+  const declared = indexedFields(indexes).map(
     (field) => `, ${columnName(field)} ${types[field] ?? 'text COLLATE "C"'}`,
   );
   const statements = [

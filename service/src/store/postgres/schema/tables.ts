@@ -6,7 +6,7 @@ import type { ReadQuery } from '../reads.ts';
 import {
   nameOf,
   columnName,
-  searchedFields,
+  indexedFields,
   snakeCase,
   tableName,
   toColumn,
@@ -51,7 +51,7 @@ export class Table {
   ) {
     this.collection = collection;
     this.name = tableName(schema, collection);
-    this.#fields = searchedFields(indexes);
+    this.#fields = indexedFields(indexes);
     this.#indexes = indexes;
     this.#types = this.#fields.map((field) => {
       const type = types.get(snakeCase(field));
