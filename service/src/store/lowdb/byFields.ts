@@ -10,7 +10,7 @@ type Levels<Value> = Map<Scalar, Level<Value>>;
  */
 export class ByFields<Value> {
   readonly #fields: readonly string[];
-  /** Without fields, the one value itself. */
+  /** Without fields, the only value. */
   #top: Level<Value> | undefined;
 
   constructor(fields: readonly string[]) {

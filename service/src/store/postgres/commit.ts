@@ -119,7 +119,7 @@ interface Outcome {
 
 /**
  * Sends COMMIT after writes that are under way. When one of them fails, COMMIT rolls back.
- * @returns why the answer to COMMIT did not come, when nobody knows whether it holds
+ * @returns why the answer to COMMIT did not come; undefined when it came
  * @throws what a write failed with
  */
 async function commitWith(

@@ -367,7 +367,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     });
   }
 
-  /** `close` waits for it. */
+  /** Runs `fn`, which `close` waits for. */
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
     this.#refuseWhenUnavailable();
     const running = fn();

@@ -242,7 +242,7 @@ const v8Heap = (): Heap => {
 /**
  * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
  * the young generation, which can be larger than the rest of a small heap.
- * @param options of the process; the last one that sets the size applies
+ * @param options of the process; the last option that sets the size applies
  */
 export const heapLimitBytes = (
   options = optionsOfProcess(),

@@ -58,7 +58,7 @@ export class TransactionRunner<S extends Schema> {
     /** The places that the next run holds from its beginning. */
     let places = new DocumentPlaces(this.#documents);
     /**
-     * Each run waits for all documents that were ever busy. If it waited for the last one alone,
+     * Each run waits for all documents that were ever busy. If it waited for the last one only,
      * two transactions that want the same two documents could take turns and never get both.
      */
     const busy = new Set<string>();
