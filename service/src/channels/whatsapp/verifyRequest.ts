@@ -3,9 +3,9 @@ import { isSameText } from '../../platform/security/tokens.ts';
 import type { OpenAccount, Verification, WebhookRequest } from '../channelAdapter.ts';
 
 /**
- * Verifies a request to the webhook. With GET, Meta checks the address: the challenge is returned
- * for our verify token. With POST it delivers, signed with the app secret over the raw bytes:
- * `X-Hub-Signature-256: sha256=<hex>`.
+ * Verifies a request to the webhook. With GET, Meta checks the address: if the request carries our
+ * verify token, the answer is its challenge. With POST, Meta delivers messages and receipts, with
+ * the raw bytes signed by the app secret: `X-Hub-Signature-256: sha256=<hex>`.
  * @see developers.facebook.com, "Webhooks", "Getting started"
  */
 export const verifyRequest = (request: WebhookRequest, { values }: OpenAccount): Verification =>
@@ -13,7 +13,7 @@ export const verifyRequest = (request: WebhookRequest, { values }: OpenAccount):
     ? verifyChallenge(request.query, values.verify_token ?? '')
     : verifySignature(request, values.app_secret ?? '');
 
-/** Meta sends numbers. Anything longer or with other characters is not repeated to the caller. */
+/** Meta's challenge is a number. A text that is not a short plain token is not sent back. */
 const CHALLENGE = /^[A-Za-z0-9_-]{1,128}$/;
 
 function verifyChallenge(

@@ -14,7 +14,8 @@ import { loadSubscription } from './subscriptions.ts';
 /**
  * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that the receiver
  * can be changed without losing an event. After a second rotation within that time, all three sign.
- * @returns the new secret, which is shown only here, and when the replaced one stops signing
+ * @returns the subscription, its new secret (which is shown only here), and when the replaced one
+ * stops signing
  * @throws secret_limit_reached (409), not_found (404)
  */
 export const rotateSubscriptionSecret = (

@@ -37,7 +37,7 @@ export const contactPage = (signedIn: SignedIn, page: ContactPage): View => {
           name: 'name',
           label: 'Name',
           form: page.form ?? newForm({ name: contact.name ?? '' }),
-          help: 'Your team sees it, and events and the API carry it. Messages from the channel no longer change it. Leave it empty to use the channel’s name again.',
+          help: 'Your team sees it, and events and the API carry it. Once you set it, messages from the channel no longer change it. Leave it empty to use the channel’s name again.',
           attributes: { maxlength: MAX_CONTACT_NAME_CHARACTERS, autocomplete: 'off', dir: 'auto' },
         })}
         <button>Save</button>
@@ -60,9 +60,10 @@ function forgetSection(signedIn: SignedIn, page: ContactPage): View {
         <li>Events about these conversations, and their deliveries with payloads and answers. Those that wait to be sent are cancelled, as are open questions, approvals and payment links.</li>
       </ul>
       <p>
-        Payments stay with amount, status, times and the provider’s reference, without a description
-        and a name. The figures of the overview stay. What receivers, n8n, the tools and the payment
-        provider were sent stays with them, and backups and exports made before keep what they hold.
+        Payments stay, with their amount, status, times and the provider’s reference, but without a
+        description or a name. The figures of the overview stay. Receivers, n8n, the tools and the
+        payment provider keep what they were sent, and earlier backups and exports keep what they
+        hold.
       </p>
       ${
         mayForget
@@ -86,7 +87,7 @@ function detailsInWords({ name, phone, email }: Contact): string {
     phone === null ? null : 'the phone number',
     email === null ? null : 'the email',
   ].filter((each) => each !== null);
-  if (known.length === 0) return 'What the channel knows of them';
+  if (known.length === 0) return 'Their details from the channel';
   const words = new Intl.ListFormat('en').format(known);
   return `${words[0]!.toUpperCase()}${words.slice(1)}`;
 }

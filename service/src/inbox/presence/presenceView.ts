@@ -10,7 +10,7 @@ interface PresenceParts {
   readonly present: readonly Present[];
 }
 
-/** Who else has the conversation open, in the thread's head. presence.js reports our own presence. */
+/** Who else has the conversation open, in the thread's head. presence.js reports this member. */
 export const presenceView = (parts: PresenceParts): View => html`
   <div id="presence" class="live presence" data-live hx-get=${threadHref(parts.conversationId, parts.place, {}, '/presence')} hx-trigger=${reloadsOn('presence')}>${hereView(parts.present)}</div>
 `;
@@ -20,7 +20,10 @@ export const writingView = (present: readonly Present[], attributes: object = {}
   <p id="writing" class="muted writing" ...${attributes}>${writingInWords(present)}</p>
 `;
 
-/** Both, once one of them has changed: htmx puts the second in its own place. */
+/**
+ * The content of `presenceView` after a change, with a new `writingView`, which htmx swaps in at
+ * the composer.
+ */
 export const presenceFragment = (present: readonly Present[]): View =>
   html`${hereView(present)}${writingView(present, { 'hx-swap-oob': 'true' })}`;
 

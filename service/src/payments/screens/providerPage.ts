@@ -99,7 +99,7 @@ const webhookSection = (
   </section>
 `;
 
-/** The checkbox that removes an optional secret. */
+/** The name of the checkbox that removes an optional secret. */
 export const removalField = (secretName: string): string => `remove_${secretName}`;
 
 /** The optional secrets that are saved. */
@@ -150,7 +150,7 @@ const removeSection = (
           Remove ${label}? You can no longer create payment links with it.
           ${
             isRemote
-              ? `Its keys are deleted here. Open links can still be paid at ${label}, but this service no longer sees the payments. Cancel them first.`
+              ? `Its keys are deleted here. Cancel open links first: they can still be paid at ${label}, but this service will no longer see the payments.`
               : 'Open links stay, without the instructions, and can still be marked as paid.'
           }
         </p>

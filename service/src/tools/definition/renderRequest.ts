@@ -162,8 +162,8 @@ function renderSegment(parts: readonly Part[], values: Values): string {
 
 /** The query of the URL itself, then the template's `query`. */
 function renderQuery({ pairs }: UrlTemplate, query: Texts, values: Values): string {
-  const written = pairs.flatMap(([name, parts]) =>
-    queryTexts(parts, values, encodeURIComponent).map((text) => name + text),
+  const written = pairs.flatMap(([nameWithEquals, parts]) =>
+    queryTexts(parts, values, encodeURIComponent).map((text) => nameWithEquals + text),
   );
   const added = new URLSearchParams();
   for (const [name, text] of Object.entries(query)) {

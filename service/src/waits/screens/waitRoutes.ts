@@ -6,7 +6,7 @@ import { getWait } from '../index.ts';
 import { decideByForm } from './decideForm.ts';
 import { waitFragment, waitPage, type WaitPage } from './waitPage.ts';
 
-/** The page of one wait, where a question without a conversation is decided. */
+/** The page of one wait. Its decision can be made here too. */
 export function waitScreensRouter(deps: Deps): Router {
   const router = Router();
 

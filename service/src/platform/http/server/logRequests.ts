@@ -16,9 +16,10 @@ declare global {
 }
 
 /**
- * Gives each request an id and logs each one that fails, or all of them at LOG_LEVEL=debug: never a
- * header, a query or a body. Requests that a bound refuses are not logged, and other refusals and
- * failures only up to a limit a minute: otherwise anybody could fill the disk.
+ * Gives each request an id and logs those that fail or are refused, but never a header, a query or
+ * a body. So that nobody can fill the disk, only a limited number of lines is logged each minute,
+ * and none for requests that a bound refuses. LOG_LEVEL=debug logs those and the successful ones
+ * too, without a limit.
  * @param loggablePath what of a path may be logged
  */
 export function logRequests(
@@ -32,7 +33,11 @@ export function logRequests(
     method,
     path: loggablePath(originalUrl.split('?')[0]!),
   });
-  const written = { info: new Minute(), error: new Minute(), cause: new Minute() };
+  const written = {
+    info: new MinuteCounter(),
+    error: new MinuteCounter(),
+    cause: new MinuteCounter(),
+  };
   const mayWrite = (kind: keyof typeof written): boolean => {
     const isWithin = written[kind].add() <= MAX_LINES_PER_MINUTE;
     if (!isWithin) bounds.reached('log_lines');
@@ -73,7 +78,7 @@ export const MAX_LINES_PER_MINUTE = 600;
 const SILENT = pino({ level: 'silent' });
 
 /** Counts within the current minute. */
-class Minute {
+class MinuteCounter {
   #count = 0;
   #begunAt = -Infinity;
 

@@ -1,7 +1,7 @@
 import { quoted } from '../../connection/sql.ts';
 import type { Migration } from '../migrations.ts';
 
-/** Customers who wait for the team are found in conversations of every status. */
+/** Takes the status out of the index: it then finds waiting customers of every status in order. */
 export const waitingOfAll: Migration = (schema) => {
   const table = `${quoted(schema)}.conversations`;
   return `
