@@ -177,7 +177,7 @@ const openServiceStore = (
     log,
     queues: WORK_QUEUES,
     embedded: { clock, holderOf: workspaceOf, ...embedded },
-    postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost },
+    postgres: { clock, databaseNow, runsJobs: config.role !== 'api', onRewritten: onStoreLost },
   });
 
 function openOutboundClient(config: Config, { ca }: StartOptions, bounds: Bounds, log: Logger) {

@@ -75,7 +75,9 @@ export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
     }
     for (const key of keys) group.keys.add(key);
     group.items.push({ position, item });
-    for (const key of others.length > 0 ? group.keys : keys) groups.set(key, group);
+    // After a merge, the keys of the other groups must lead to this group too.
+    const movedKeys = others.length > 0 ? group.keys : keys;
+    for (const key of movedKeys) groups.set(key, group);
   });
   return [...new Set(groups.values())].map((group) =>
     group.items.sort((a, b) => a.position - b.position).map(({ item }) => item),

@@ -43,7 +43,7 @@ const STORE_OPTIONS = {
   log,
   queues: WORK_QUEUES,
   embedded: { indexesWords: false },
-  postgres: { works: false, connections: 2 },
+  postgres: { runsJobs: false, connections: 2 },
 } satisfies OpenStoreOptions;
 
 /**

@@ -40,7 +40,7 @@ export async function readFirstHour(
   if (workspace.firstHourEndedAt) return null;
   const { total } = await readCounts(deps, workspace, LONGEST_RANGE);
   const done = new Set(await deps.store.transaction((tx) => stepsInStore(tx, workspace)));
-  if ((total.eachSecond('delivery').get('delivered') ?? 0) > 0) done.add('event');
+  if ((total.eachBySecondLabel('delivery').get('delivered') ?? 0) > 0) done.add('event');
   if (total.sum('first_answer') > 0) done.add('answer');
   if (total.sum('opened') > total.sum('opened_by_test')) done.add('channel');
   if (done.size < STEPS.length) return done;

@@ -41,18 +41,18 @@ export class Tally {
     }
   }
 
-  /** How many in all. @param first only those whose labels begin with these */
-  sum(name: keyof Counted, ...first: readonly string[]): number {
-    return this.#of(name, first).reduce((sum, { n }) => sum + n, 0);
+  /** How many in all. @param firstLabels only those whose labels begin with these */
+  sum(name: keyof Counted, ...firstLabels: readonly string[]): number {
+    return this.#of(name, firstLabels).reduce((sum, { n }) => sum + n, 0);
   }
 
-  /** How many by the label that follows `first`. */
-  each(name: keyof Counted, ...first: readonly string[]): ReadonlyMap<string, number> {
-    return sumsOf(this.#of(name, first), first.length);
+  /** How many by the label that follows `firstLabels`. */
+  each(name: keyof Counted, ...firstLabels: readonly string[]): ReadonlyMap<string, number> {
+    return sumsOf(this.#of(name, firstLabels), firstLabels.length);
   }
 
   /** How many by the second label, whatever the first one is. */
-  eachSecond(name: keyof Counted): ReadonlyMap<string, number> {
+  eachBySecondLabel(name: keyof Counted): ReadonlyMap<string, number> {
     return sumsOf(this.#of(name, []), 1);
   }
 
@@ -60,20 +60,20 @@ export class Tally {
    * The duration in milliseconds that a share stays within; null when nothing was counted. The last
    * label is the bucket.
    */
-  percentile(name: keyof Counted, share: number, ...first: readonly string[]): number | null {
+  percentile(name: keyof Counted, share: number, ...firstLabels: readonly string[]): number | null {
     const buckets = new Map<number, number>();
-    for (const { labels, n } of this.#of(name, first)) {
+    for (const { labels, n } of this.#of(name, firstLabels)) {
       const bucket = Number(labels.at(-1));
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + n);
     }
     return percentile(buckets, share);
   }
 
-  #of(name: string, first: readonly string[]): readonly Entry[] {
+  #of(name: string, firstLabels: readonly string[]): readonly Entry[] {
     const entries = this.#entries.get(name) ?? [];
-    return first.length === 0
+    return firstLabels.length === 0
       ? entries
-      : entries.filter(({ labels }) => first.every((label, at) => labels[at] === label));
+      : entries.filter(({ labels }) => firstLabels.every((label, at) => labels[at] === label));
   }
 }
 

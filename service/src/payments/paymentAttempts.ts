@@ -51,14 +51,13 @@ export const beginAttempt = (
   });
 
 async function beginDue(tx: Tx, payment: Payment, now: Date): Promise<BegunAttempt | null> {
-  // Without work, the link is over: its provider says whether it was paid, and closes the page if not.
+  // A payment that is due without work is an open link whose time is over: its provider says
+  // whether it was paid, and closes the page if not.
   const due = { ...payment, work: payment.work ?? newWork('expire', now) };
   const account = await findPaymentAccount(tx, payment.workspaceId, payment.provider);
   const ended = endWithoutProvider(due, account, now);
-  if (ended || !account) {
-    if (ended) await putPayment(tx, ended);
-    return null;
-  }
+  if (ended) await putPayment(tx, ended);
+  if (ended || !account) return null;
   const begun = { ...due, work: { ...due.work, attempts: due.work.attempts + 1 } };
   await tx.payments.put(begun); // its job stays claimed: after a crash the attempt is made again
   return { payment: begun, account };

@@ -41,7 +41,7 @@ describe('the store, when PostgreSQL crashes', () => {
       migrations,
       queues: [],
       connections: 3,
-      works: false,
+      runsJobs: false,
     });
   }, 90_000);
   afterAll(async () => {

@@ -14,17 +14,17 @@ const url = process.env.DATABASE_URL!;
 
 export const freshSchema = (): string => `${TEST_SCHEMA}${Math.random().toString(36).slice(2, 10)}`;
 
-/** As a process of its own would open it; `works` false: it asks nothing by itself. */
+/** As a process of its own would open it; `runsJobs` false: it asks nothing by itself. */
 export const openStore = (
   schema: string,
   database: string | Database = url,
   connections?: number,
-  works = true,
+  runsJobs = true,
 ): Promise<ContractStore> =>
   openPostgresStore(contractSchema, {
     database,
     connections,
-    works,
+    runsJobs,
     schema,
     migrations: contractMigrations,
     queues: ['q'],

@@ -25,7 +25,7 @@ describe('a schema that a command wants to have alone', () => {
     schema = freshSchema();
     rewritten.length = 0;
     store = await open('process', {
-      works: false,
+      runsJobs: false,
       onRewritten: ({ message }) => rewritten.push(message),
     });
     admin = await openClient();
@@ -66,7 +66,7 @@ describe('a schema that a command wants to have alone', () => {
   const beginCommand = (which: 'listening' | 'all') =>
     waitFor('the command to be faster', async () => {
       await cut('process', which);
-      command = await open('command', { works: false, exclusive: true });
+      command = await open('command', { runsJobs: false, exclusive: true });
       return true;
     });
 

@@ -70,13 +70,13 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
   deps.store.transaction(async (tx) => {
     const turn = await load(tx, deps, conversationId);
     if (turn) return turn;
-    await leaveUnanswered(tx, conversationId);
+    await waitForTeamIfOff(tx, conversationId);
     await tx.jobs.complete(conversationId);
     return null;
   });
 
 /** If the agent was turned off, a customer whom nobody has answered waits for the team. */
-async function leaveUnanswered(tx: Tx, conversationId: string): Promise<void> {
+async function waitForTeamIfOff(tx: Tx, conversationId: string): Promise<void> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return;
   if (isEnabled(await findAgentSettings(tx, conversation.workspaceId))) return;
@@ -114,12 +114,13 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   const { workspace, settings, mayAnswer } = controlled;
 
   const newest = await findNewestMessages(tx, conversationId, MAX_MESSAGES_READ);
-  const untold = await findUntold(tx, conversationId, newest);
+  const untold = await collectUntold(tx, conversationId, newest);
   const progress = await tx.agentTurns.get(conversationId);
   const isTaken = usesWebhook(settings) && (await isWithWorkflow(tx, controlled.conversation));
   const unanswered =
     mayAnswer && !isTaken ? sinceLastReply(newest, progress?.answeredThrough ?? 0) : [];
-  if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
+  const tellable = mayAnswer ? untold : untold.filter(isComplete);
+  if (unanswered.length === 0 && tellable.length === 0) return null;
   const running = await tx.toolCalls.find({
     where: { conversationId, status: 'running' },
     limit: 1,
@@ -190,8 +191,10 @@ const replyTimesIn = (messages: readonly Message[]): readonly string[] => [
   ),
 ];
 
-/** The calls that the customer has to hear about. Marks those that need no mention as told. */
-async function findUntold(
+/**
+ * Collects the calls that the customer has to hear about. Marks those that need no mention as told.
+ */
+async function collectUntold(
   tx: Tx,
   conversationId: string,
   messages: readonly Message[],
@@ -224,9 +227,9 @@ function isSuperseded(
 }
 
 /**
- * Whether the agent need not tell how the call ended, because a team member or an automation wrote
- * to the customer after it, and not beside the agent. A customer who was promised word of an
- * approval gets it, unless a team member wrote, who saw the result.
+ * Whether the agent need not say how the call ended, because someone wrote to the customer after
+ * that: a team member, who saw the result, or an automation. An automation's message does not count
+ * if it was sent beside the agent, or if the call needed an approval: its result was promised.
  */
 const isLeftToTeam = (
   { finishedAt, neededApproval }: ToolCall,

@@ -47,7 +47,7 @@ export function durationsView(
   parts: ChartParts,
   {
     name,
-    first = [],
+    firstLabels = [],
     id,
     title,
     from,
@@ -55,15 +55,15 @@ export function durationsView(
   }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
     readonly name: DurationName;
     /** Only counts whose labels begin with these. */
-    readonly first?: readonly string[];
+    readonly firstLabels?: readonly string[];
     readonly from: string;
   },
 ): Figure {
   const ofTotal = (share: number) =>
-    durationLabel(parts.counts.total.percentile(name, share, ...first) ?? 0);
+    durationLabel(parts.counts.total.percentile(name, share, ...firstLabels) ?? 0);
   const seriesOf = (label: string, share: number) => ({
     label,
-    values: perSlot(parts, (counts) => counts.percentile(name, share, ...first)),
+    values: perSlot(parts, (counts) => counts.percentile(name, share, ...firstLabels)),
   });
   return chartView(
     {

@@ -12,36 +12,36 @@ export const conversationCharts = (parts: ChartParts): readonly Figure[] => [
   answers(parts),
   durationsView(parts, {
     name: 'first_answer',
-    first: ofChannel(parts),
+    firstLabels: ofChannel(parts),
     id: 'first-answer',
     title: 'Time to the first answer',
     from: 'From a customer’s first message to the first answer',
-    whenEmpty: 'Once a conversation is answered, how long the customer waited is shown here.',
+    whenEmpty: 'Once a conversation is answered, this chart shows how long the customer waited.',
   }),
   durationsView(parts, {
     name: 'resolution',
-    first: ofChannel(parts),
+    firstLabels: ofChannel(parts),
     id: 'resolution',
     title: 'Time to resolution',
     from: 'From a customer’s first message until the conversation is closed',
-    whenEmpty: 'Once a conversation is closed, how long it was open is shown here.',
+    whenEmpty: 'Once a conversation is closed, this chart shows how long it was open.',
   }),
   handovers(parts),
 ];
 
 function openedAndClosed(parts: ChartParts): Figure {
-  const first = ofChannel(parts);
+  const firstLabels = ofChannel(parts);
   const { total } = parts.counts;
   const seriesOf = (label: string, name: 'opened' | 'closed') => ({
     label,
-    values: perSlot(parts, (counts) => counts.sum(name, ...first)),
+    values: perSlot(parts, (counts) => counts.sum(name, ...firstLabels)),
   });
   return countChart(
     parts,
     {
       id: 'conversations',
       title: 'Conversations',
-      summary: `${total.sum('opened', ...first)} opened, ${total.sum('closed', ...first)} closed.`,
+      summary: `${total.sum('opened', ...firstLabels)} opened, ${total.sum('closed', ...firstLabels)} closed.`,
       series: [seriesOf('Opened', 'opened'), seriesOf('Closed', 'closed')],
       whenEmpty:
         'Conversations that open and close are counted here. Connect a channel, or write to the web chat yourself.',
@@ -75,21 +75,21 @@ function answers(parts: ChartParts): Figure {
 }
 
 const byAnswerer = (counts: Tally, channel: string | null): ReadonlyMap<string, number> =>
-  channel === null ? counts.eachSecond('answered') : counts.each('answered', channel);
+  channel === null ? counts.eachBySecondLabel('answered') : counts.each('answered', channel);
 
 function handovers(parts: ChartParts): Figure {
-  const first = ofChannel(parts);
+  const firstLabels = ofChannel(parts);
   const { total } = parts.counts;
   const reasons =
     parts.channel === null
-      ? total.eachSecond('handed_over')
+      ? total.eachBySecondLabel('handed_over')
       : total.each('handed_over', parts.channel);
-  const opened = total.sum('opened', ...first);
-  const handedOver = total.sum('opened_handed_over', ...first);
+  const opened = total.sum('opened', ...firstLabels);
+  const handedOver = total.sum('opened_handed_over', ...firstLabels);
   return barListView({
     id: 'handovers',
     title: 'Handed over to a person',
-    summary: `${handedOver} of the ${opened} conversations opened in this time (${percent(handedOver, opened)}) left the agent at least once. Why they did, each time:`,
+    summary: `${handedOver} of the ${opened} conversations opened in this time (${percent(handedOver, opened)}) left the agent at least once. All handovers, by reason:`,
     itemTitle: 'Reason',
     items: Object.entries(HANDOVER_LABELS).map(([reason, label]) => ({
       label,

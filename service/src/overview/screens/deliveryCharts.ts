@@ -26,16 +26,17 @@ export const deliveryCharts = (parts: ChartParts): readonly Figure[] => [
     id: 'delivery-times',
     title: 'Latency of deliveries',
     from: 'From connecting to the end of the answer',
-    whenEmpty: 'Once an event is sent, how long its receiver took is shown here.',
+    whenEmpty: 'Once an event is sent, this chart shows how long its receiver took.',
   }),
 ];
 
 function attempts(parts: ChartParts): Figure {
   const { total } = parts.counts;
-  const [results, ended] = [total.eachSecond('attempt'), total.eachSecond('delivery')];
+  const results = total.eachBySecondLabel('attempt');
+  const ended = total.eachBySecondLabel('delivery');
   const [succeeded, failed] = [results.get('succeeded') ?? 0, results.get('failed') ?? 0];
   const valuesOf = (result: 'succeeded' | 'failed') =>
-    perSlot(parts, (counts) => counts.eachSecond('attempt').get(result) ?? 0);
+    perSlot(parts, (counts) => counts.eachBySecondLabel('attempt').get(result) ?? 0);
   return countChart(
     parts,
     {

@@ -96,18 +96,18 @@ const channelLinks = ({ range, channel, channels }: OverviewParts): View =>
 
 function keyFigures(parts: ChartParts): View {
   const { total } = parts.counts;
-  const first = ofChannel(parts);
-  const opened = total.sum('opened', ...first);
+  const firstLabels = ofChannel(parts);
+  const opened = total.sum('opened', ...firstLabels);
   const median = (name: 'first_answer' | 'resolution') => {
-    const ms = total.percentile(name, MEDIAN, ...first);
+    const ms = total.percentile(name, MEDIAN, ...firstLabels);
     return ms === null ? '–' : durationLabel(ms);
   };
   const figures = [
     ['Opened', opened],
-    ['Closed', total.sum('closed', ...first)],
+    ['Closed', total.sum('closed', ...firstLabels)],
     ['First answer, median', median('first_answer')],
     ['Resolution, median', median('resolution')],
-    ['Handed over', percent(total.sum('opened_handed_over', ...first), opened)],
+    ['Handed over', percent(total.sum('opened_handed_over', ...firstLabels), opened)],
   ] as const;
   return html`
     <dl class="figures">

@@ -24,7 +24,7 @@ const sumOf = (counts: ReadonlyMap<string, number>): number =>
  * the calls that were rejected, expired or cancelled.
  */
 function endedCalls(counts: Tally): { succeeded: number; failed: number; notMade: number } {
-  const statuses = counts.eachSecond('tool_call');
+  const statuses = counts.eachBySecondLabel('tool_call');
   const succeeded = statuses.get('succeeded') ?? 0;
   const failed = statuses.get('failed') ?? 0;
   return { succeeded, failed, notMade: sumOf(statuses) - succeeded - failed };
@@ -83,7 +83,7 @@ export function toolTable({ counts: { total } }: ChartParts): Figure {
 function approvals(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const countOf = (counts: Tally, ...outcomes: readonly ApprovalOutcome[]) => {
-    const byOutcome = counts.eachSecond('approval');
+    const byOutcome = counts.eachBySecondLabel('approval');
     return outcomes.reduce((sum, outcome) => sum + (byOutcome.get(outcome) ?? 0), 0);
   };
   const median = total.percentile('decision_time', MEDIAN);

@@ -10,7 +10,7 @@ const PAGE_CHARACTERS = 2 << 20;
 const MAX_ROWS = 2_000;
 /** The first page is small, because the size of documents is not known yet. */
 const FIRST_ROWS = 50;
-/** Smaller differences come from the clocks of two machines. */
+/** How much `run_at` and `due_at` may differ: they are by the clocks of two machines. */
 const TOLERANCE_MS = 1_000;
 
 /** Yields everything as one transaction sees it. Does not hold up other transactions. */
@@ -84,8 +84,8 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
 }
 
 /**
- * The job, with its time by this process's clock, because the clock that set it may have been
- * wrong.
+ * The job. Its `due_at` is by the database's clock and is converted to this process's. Where it
+ * differs from `run_at`, it counts: the process that set `run_at` may have had a wrong clock.
  */
 function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
   const runAt = Number(row.run_at);

@@ -46,8 +46,8 @@ export interface PostgresOptions {
   readonly queues: readonly string[];
   /** The most connections, besides one that listens. Default 10. */
   readonly connections?: number;
-  /** Whether this process does work, or only adds it as an API process does. Default true. */
-  readonly works?: boolean;
+  /** Whether this process runs jobs, or only adds them as an API process does. Default true. */
+  readonly runsJobs?: boolean;
   /** No other process may have the schema open: for commands that need it alone. Default false. */
   readonly exclusive?: boolean;
   /**
@@ -86,7 +86,7 @@ export const DEFAULT_CONNECTIONS = 10;
 
 const DEFAULTS = {
   connections: DEFAULT_CONNECTIONS,
-  works: true,
+  runsJobs: true,
   exclusive: false,
   onRewritten: () => {},
   log: silent,
@@ -294,7 +294,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
         ),
       );
     this.#every(CHECK_MS, () => this.#outage.check());
-    if (!this.#options.works) return;
+    if (!this.#options.runsJobs) return;
     this.#atOnceAndEvery(ANNOUNCE_MS, () => this.#announce());
     this.#every(LOOK_BACK_MS, async () => this.#work.lookBack());
     this.#every(LOOK_AT_ALL_MS, async () => this.#work.lookAgain());
@@ -350,7 +350,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   #leave(queue: string): void {
     this.#workers.leave(queue);
     this.#work.leave(queue);
-    if (this.#options.works) void this.#announce();
+    if (this.#options.runsJobs) void this.#announce();
   }
 
   /** Tells the other processes what this one works on. */
@@ -408,7 +408,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#outage.close();
     if (this.#outage.reason === null) {
       await this.#notifications.flush();
-      if (this.#options.works) {
+      if (this.#options.runsJobs) {
         await this.#work.giveBackAll().catch(() => {}); // then the leases run out
         await this.#notifications.send({ worksOn: [] });
       }

@@ -33,7 +33,9 @@ function assertPlain(parts: readonly Part[]): void {
       fail('must not hold spaces, line breaks or backslashes; write a space as %20.');
     if (part.includes('#')) fail('must not carry a # part; it is never sent.');
     if (LOOSE_PERCENT.test(part))
-      fail('holds a % that two hexadecimal digits do not follow; write a percent sign as %25.');
+      fail(
+        'holds a % that is not followed by two hexadecimal digits; write a percent sign as %25.',
+      );
   }
 }
 

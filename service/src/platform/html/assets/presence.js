@@ -1,14 +1,15 @@
-// Tells the service that somebody looks at a conversation or writes there, and shows who else does.
+// Tells the service that the reader of this page has a conversation open or is writing in it, and
+// shows which other members do.
 import { load } from './live.js';
 
 const LOOKING_EVERY_MS = 25_000;
 const WRITING_EVERY_MS = 5000;
-/** The presence of others expires without a change in the feed, so the page has to look again. */
-const LOOK_AGAIN_MS = { writing: 6000, looking: 30_000 };
+/** The presence of others expires without a change in the feed, so the page has to reload it. */
+const RELOAD_AFTER_MS = { writing: 6000, looking: 30_000 };
 
 /** The conversation in which this page has reported its reader; null when there is none. */
 let here = null;
-let beating;
+let lookingTimer;
 let wroteAt = 0;
 
 const shown = () => document.querySelector('[data-conversation]')?.dataset.conversation ?? null;
@@ -16,7 +17,10 @@ const isComposer = (field) =>
   field.matches?.('.composer textarea') && /\/(reply|note)$/.test(pathOf(field.form));
 const pathOf = (form) => new URL(form.getAttribute('action'), location.href).pathname;
 
-/** Nothing waits for the answer. A report that fails is not missed: it is repeated, or expires. */
+/**
+ * Does not wait for the answer. A failed report does no harm: `looking` and `writing` are repeated,
+ * and what they said expires by itself.
+ */
 function tell(conversation, doing) {
   const given = JSON.parse(document.body.getAttribute('hx-headers') ?? '{}');
   const headers = { ...given, 'HX-Request': 'true' };
@@ -32,12 +36,12 @@ function follow() {
   if (conversation === null) return;
   here = conversation;
   tell(here, 'looking');
-  beating = setInterval(() => tell(here, 'looking'), LOOKING_EVERY_MS);
+  lookingTimer = setInterval(() => tell(here, 'looking'), LOOKING_EVERY_MS);
 }
 
 function leave() {
   if (here !== null) tell(here, 'left');
-  clearInterval(beating);
+  clearInterval(lookingTimer);
   here = null;
   wroteAt = 0;
 }
@@ -65,17 +69,17 @@ document.addEventListener('visibilitychange', follow);
 addEventListener('pageshow', follow);
 addEventListener('pagehide', leave);
 
-let lookTimer;
-function lookAgain() {
-  clearTimeout(lookTimer);
+let reloadTimer;
+function scheduleReload() {
+  clearTimeout(reloadTimer);
   const part = document.getElementById('presence');
   const others = part?.querySelector('.here');
   if (!others) return;
   const kind = 'writing' in others.dataset ? 'writing' : 'looking';
-  lookTimer = setTimeout(() => part.isConnected && load(part), LOOK_AGAIN_MS[kind]);
+  reloadTimer = setTimeout(() => part.isConnected && load(part), RELOAD_AFTER_MS[kind]);
 }
-queueMicrotask(lookAgain);
-document.addEventListener('htmx:afterSettle', lookAgain);
+queueMicrotask(scheduleReload);
+document.addEventListener('htmx:afterSettle', scheduleReload);
 document.addEventListener('htmx:afterRequest', ({ detail: { elt } }) => {
-  if (elt.id === 'presence') lookAgain();
+  if (elt.id === 'presence') scheduleReload();
 });

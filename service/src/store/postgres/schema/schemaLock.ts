@@ -37,7 +37,7 @@ export async function lockSchema(
     [name],
   );
   const count = Number(others.rows[0]!['count']);
-  throw schemaInUse(count === 1 ? 'One process has' : `${count} processes have`);
+  throw schemaInUse(count === 1 ? 'One process has it open' : `${count} processes have it open`);
 }
 
 /**
@@ -52,7 +52,9 @@ export async function lockOutConnections(transaction: Connection, name: string):
     values: [connectionsLock(name)],
   });
   if (rows[0]!['alone'] !== true)
-    throw schemaInUse('A process that has lost its lock on the schema still has connections to');
+    throw schemaInUse(
+      'A process that has lost its lock on the schema still has connections to it open',
+    );
 }
 
 /**
@@ -90,7 +92,10 @@ export async function connectionGuard(
   };
 }
 
-/** Lets processes that opened the schema before find out that all documents were rewritten. */
+/**
+ * Begins a new generation, by which processes that already have the schema open find out that all
+ * documents were rewritten.
+ */
 export async function beginGeneration(transaction: Connection, schema: string): Promise<void> {
   await transaction.query({
     text: `INSERT INTO ${generationOf(schema)} DEFAULT VALUES ON CONFLICT (id) DO UPDATE SET generation = excluded.generation`,
@@ -104,7 +109,7 @@ const schemaTaken = (): SchemaTaken =>
     'Another process has it to itself: its encryption key is being changed, or an export is being imported. Start this process when that has finished. If the key was changed, start it with the new key.',
   );
 
-const schemaInUse = (who: string): SchemaInUse =>
+const schemaInUse = (reason: string): SchemaInUse =>
   new SchemaInUse(
-    `${who} it open. Stop all processes of the service first, on every machine, and make sure that no other command runs.`,
+    `${reason}. Stop all processes of the service first, on every machine, and make sure that no other command runs.`,
   );
