@@ -137,13 +137,13 @@ function deliveryView({ direction, delivery }: Message, channel: ChannelType): V
 }
 
 /** Sends a failed message again. Shown while the channel would take it. */
-function retryButton(message: Message, { signedIn, thread, place }: ThreadParts): View {
+function retryButton(message: Message, { signedIn, thread, place, before }: ThreadParts): View {
   const { conversation, reach } = thread;
   const isPossible = conversation.status !== 'closed' && reach.isConnected && reach.window.isOpen;
   if (!isPossible || !isResendable(message)) return null;
   const { id } = message;
   return postButton(signedIn, {
-    action: threadHref(conversation.id, place, {}, `/messages/${id}/retry`),
+    action: threadHref(conversation.id, place, { before }, `/messages/${id}/retry`),
     label: 'Retry',
     button: { id: `retry-${id}`, class: 'small secondary outline', 'aria-describedby': id },
     form: { 'hx-sync': 'this:drop' },
@@ -183,7 +183,7 @@ const teamNote = ({ id, actor, createdAt }: SystemNote, text: string): View => h
 /** A payment link, at the point where it was created. */
 function paymentCard(
   payment: Payment,
-  { signedIn, thread, place, now, pageUrl }: ThreadParts,
+  { signedIn, thread, place, before, now, pageUrl }: ThreadParts,
 ): View {
   const { id, status, messageCount } = thread.conversation;
   return html`
@@ -193,7 +193,7 @@ function paymentCard(
         signedIn,
         now,
         pageUrl,
-        action: (verb) => threadHref(id, place, {}, `/payments/${payment.id}/${verb}`),
+        action: (verb) => threadHref(id, place, { before }, `/payments/${payment.id}/${verb}`),
         sendAfter: status === 'closed' ? null : messageCount,
         isSent: isSent(thread, pageUrl(payment)),
       })}

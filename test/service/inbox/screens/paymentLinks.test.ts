@@ -274,6 +274,22 @@ describe('a payment link in a conversation, on the screen', () => {
     });
   });
 
+  it('acted on from an earlier page of the thread leads back to that page', async () => {
+    const { form, id, path } = await conversation();
+    await send(form);
+    const [link] = await linksOf(id);
+    for (let n = 0; n < 60; n += 1)
+      await service.api.post(`/api/conversations/${id}/messages`, { text: `${n}` });
+    const { html } = await ana.get(`${path}?before=10`);
+    const actions = ['send', 'mark-paid', 'cancel'].map(
+      (verb) => `${path}/payments/${link.id}/${verb}?before=10`,
+    );
+    for (const action of actions) expect(html).toContain(`action="${action}"`);
+    const page = await ana.post(actions.at(-1)!);
+    expect(page.path).toBe(`${path}?before=10&notice=payment-cancelled#${link.id}`);
+    expect(page.html).toContain(`id="${link.id}"`);
+  });
+
   it('tells who comes second, and changes nothing', async () => {
     const { form, id, path } = await conversation();
     await send(form);
