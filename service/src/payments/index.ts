@@ -18,4 +18,4 @@ export {
   type WantedPayment,
 } from './operations/createPaymentLink.ts';
 export { findPaymentAccount, listPaymentAccounts } from './operations/paymentAccounts.ts';
-export { findOpenPaymentLink, getPaymentLink } from './operations/paymentLinks.ts';
+export { findOpenPaymentLink, getPaymentLink, maskReferences } from './operations/paymentLinks.ts';

@@ -130,7 +130,9 @@ describe('forgetting a contact', () => {
         })
       ).body;
     const paid = await link(4900);
-    await api.post(`/api/payment-links/${paid.id}/mark-paid`, { reference: 'TR-77' });
+    await api.post(`/api/payment-links/${paid.id}/mark-paid`, {
+      reference: 'TR-77, zoraida@example.com',
+    });
     const unpaid = await link(100);
     const wait = await api.post('/api/waits', {
       kind: 'decision',
@@ -182,7 +184,7 @@ describe('forgetting a contact', () => {
       amount: 4900,
       currency: 'eur',
       status: 'paid',
-      provider_reference: 'TR-77',
+      provider_reference: 'TR-77, z••••••@e••••••.com',
       description: 'Removed',
     });
     expect((await api.get(`/api/payment-links/${unpaid.id}`)).body.status).toBe('cancelled');

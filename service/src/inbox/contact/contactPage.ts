@@ -60,9 +60,10 @@ function forgetSection(signedIn: SignedIn, page: ContactPage): View {
         <li>Events about these conversations, and their deliveries with payloads and answers. Those that wait to be sent are cancelled, as are open questions, approvals and payment links.</li>
       </ul>
       <p>
-        Payments stay, with their amount, status, times and the provider’s reference, but without a
-        description or a name. The figures of the overview stay. Receivers, n8n, the tools and the
-        payment provider keep what they were sent, and earlier backups and exports keep what they
+        Payments stay, with their amount, status, times and reference, but without a description or a
+        name. In a reference that your team noted, only this contact’s phone number and email are
+        masked; its other words stay. The figures of the overview stay. Receivers, n8n, the tools and
+        the payment provider keep what they were sent, and earlier backups and exports keep what they
         hold.
       </p>
       ${

@@ -12,6 +12,7 @@ import { onceForForm } from '../../platform/html/formOnce.ts';
 import { type FormState, parseForm, readForm } from '../../platform/html/forms.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { sendPage, sendPart } from '../../platform/html/html.ts';
+import { maskReferences } from '../../payments/index.ts';
 import { actorOf, isOwner, signedInOf } from '../../team/index.ts';
 import { placeOf, threadHref } from '../links.ts';
 import { goBack } from '../threadParts.ts';
@@ -77,6 +78,7 @@ function addForgetting(router: Router, deps: Deps): void {
     const contactId = await onceForForm(deps, workspace, ['forget', id], async (within) => {
       const { contact } = await readForgetPreview(within, workspace, id);
       await forgetContact(within, workspace, contact.id, actorOf(signedIn));
+      await maskReferences(within, contact);
       return contact.id;
     });
     response.redirect(303, `/contacts/${contactId}/forgotten`);

@@ -2,6 +2,7 @@ import { hashToken } from '../../platform/security/tokens.ts';
 import type { Tx } from '../../store/collections.ts';
 import { type Contact, withContacts } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
+import { maskText } from '../../platform/masking.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import {
@@ -104,6 +105,30 @@ async function viewPayment(
   const contact = payment && (await tx.contacts.peek(payment.contactId));
   if (!contact || payment.workspaceId !== workspace.id) throw notFound('payment link', id);
   return { payment, contact };
+}
+
+/** More conversations, or payment links in one, than any contact has. */
+const ALL = 100_000;
+
+/**
+ * Masks a contact's details in what the team noted as the reference of their payments. Once the
+ * contact is forgotten, nothing is left to mask them with.
+ * @param contact as it was before
+ */
+export const maskReferences = ({ store }: Pick<Deps, 'store'>, contact: Contact) =>
+  store.transaction(async (tx) => {
+    const where = { contactId: contact.id };
+    for (const { id } of await tx.conversations.find({ where, limit: ALL }))
+      for (const payment of await tx.payments.find({ where: { conversationId: id }, limit: ALL }))
+        if (payment.markedPaidBy !== null) await maskReference(tx, payment.id, contact);
+  });
+
+async function maskReference(tx: Tx, id: string, contact: Contact): Promise<void> {
+  const payment = await tx.payments.get(id);
+  if (payment === null || payment.providerReference === null) return;
+  const providerReference = maskText(payment.providerReference, contact);
+  if (providerReference !== payment.providerReference)
+    await tx.payments.put({ ...payment, providerReference });
 }
 
 /** Saves a payment and schedules its next work. */
