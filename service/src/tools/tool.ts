@@ -156,10 +156,12 @@ export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
 
 /**
  * Notes how a test call ended. After a success the definition is tested, and the tool goes live if it
- * was waiting for this call.
+ * was waiting for this call. An older test than the awaited or the last one says nothing: its request
+ * may have been signed with a former secret.
  */
 export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
-  if (testedHash !== tool.definitionHash) return tool;
+  const newest = tool.goLiveCallId ?? tool.lastTest?.toolCallId ?? '';
+  if (testedHash !== tool.definitionHash || test.toolCallId < newest) return tool;
   const wasAwaited = tool.goLiveCallId === test.toolCallId;
   const tested = {
     ...tool,

@@ -178,6 +178,25 @@ describe('Publishing a tool', () => {
     },
   );
 
+  it('is not tested by a call that was signed with the former secret', async () => {
+    const held: ServerResponse[] = [];
+    const hold = (_request: unknown, response: ServerResponse) => void held.push(response);
+    endpoint.answer('/orders', hold, 422);
+    await put();
+    const first = await waitFor('the first test call', () => held[0], { everyMs: 5 });
+    const { body } = await put();
+    await until('the second to fail', ({ going_live: isGoingLive }) => !isGoingLive);
+    first.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    await waitFor('the first to succeed', async () => {
+      const calls = (await service.api.get('/api/tool-calls?tool=find_order')).body.data;
+      return calls.some(({ status }: Json) => status === 'succeeded');
+    });
+    expect(await theTool()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
+    const again = await put({ secret_hash: hashOf(body.secret) });
+    expect([again.status, again.body.status]).toEqual([202, 'draft']);
+    await isLive();
+  });
+
   it('heals a secret that was rotated at the service', async () => {
     const { id, secret } = await published();
     await service.api.post(`/api/tools/${id}/rotate-secret`);
