@@ -175,16 +175,28 @@ async function viewItem(
     conversation,
     contact,
     shownMessage: shownOf(newest),
-    hasFailed: newest.find(isOutbound)?.delivery?.state === 'failed',
+    hasFailed: (await findLastOutbound(tx, conversation.id, newest))?.delivery?.state === 'failed',
     unread: unreadOf(conversation, mark?.customerMessages ?? 0),
     takenByName: await nameOfTaker(tx, conversation),
   };
 }
 
-/** How many of the newest messages are searched for the last one of the customer, and to them. */
+/** How many of the newest messages are read at first. */
 const MAX_LOOKED_AT = 6;
+/** How many are searched for the last one to the customer, if all of those are theirs. */
+const MAX_SEARCHED_FOR_OUTBOUND = 100;
 
 const isOutbound = ({ direction }: Message) => direction === 'outbound';
+
+async function findLastOutbound(
+  tx: Tx,
+  conversationId: string,
+  newest: readonly Message[],
+): Promise<Message | undefined> {
+  const found = newest.find(isOutbound);
+  if (found || newest.length < MAX_LOOKED_AT) return found;
+  return (await findNewestMessages(tx, conversationId, MAX_SEARCHED_FOR_OUTBOUND)).find(isOutbound);
+}
 
 /** @param newest the last one first */
 function shownOf(newest: readonly Message[]): Message | null {

@@ -134,20 +134,22 @@ describe('the inbox', () => {
     expect((await ana.get('/conversations?q=vera')).text).toContain('Voice message');
   });
 
-  it('marks a conversation whose last message was not delivered', async () => {
-    const path = await onWhatsApp('447700900779', 'Fay Failed', {
-      type: 'text',
-      text: { body: 'Hi' },
-    });
+  it('marks a conversation whose last message was not delivered, however much the customer writes after it', async () => {
+    const write = (body: string) =>
+      onWhatsApp('447700900779', 'Fay Failed', { type: 'text', text: { body } });
+    const path = await write('Hi');
     await waitFor('the agent’s answer', async () =>
       (await ana.get(`${path}/items`)).text.includes('Sent to WhatsApp'),
     );
     graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Undeliverable' }));
     await ana.get(path);
     await ana.post(`${path}/reply`, { text: 'Hello Fay' });
-    await waitFor('the mark', async () =>
-      (await ana.get('/conversations?q=fay')).text.includes('Not delivered'),
-    );
+    const isMarked = async () =>
+      (await ana.get('/conversations?q=fay')).text.includes('Not delivered');
+    await waitFor('the mark', isMarked);
+    for (let n = 1; n <= 7; n += 1) await write(`Are you there? ${n}`);
+    expect((await ana.get(path)).text).toContain('Are you there? 7');
+    expect(await isMarked()).toBe(true);
   });
 
   it('makes web addresses links that tell the other site nothing', async () => {
