@@ -74,6 +74,17 @@ describe('Idempotency-Key', () => {
     expect((await send('late', 'k5')).body).toEqual(first.body);
   });
 
+  it('refuses JSON that is nested without end', async () => {
+    const deep = `{"arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+    const refusal = await service.api.post('/api/tools/tool_1/go-live', deep, {
+      'idempotency-key': 'deep',
+    });
+    expect(refusal).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param: 'arguments' } },
+    });
+  });
+
   it('survives a restart, and is forgotten after 24 hours', async () => {
     const first = await send('once', 'k6');
     await service.restart();
