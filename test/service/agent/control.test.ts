@@ -222,7 +222,7 @@ describe('control', () => {
     expect(await talk.reply(2)).toBe('Back again.');
     expect(agent.asked()[1]!.map(({ content }) => content)).toEqual([
       'hello',
-      'First.\n\n[written by a team member] a person here',
+      'First.\n\n[sent by the team] a person here',
       'one more question',
     ]);
   });

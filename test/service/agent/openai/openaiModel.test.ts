@@ -53,7 +53,7 @@ describe('words', () => {
   });
 
   it('lose the mark of the team that a model imitates', async () => {
-    expect(await stepFor(text('[written by a team member] Hello'))).toEqual({
+    expect(await stepFor(text('[sent by the team] Hello'))).toEqual({
       type: 'reply',
       text: 'Hello',
     });
@@ -430,7 +430,7 @@ describe('an answer that says nothing is an error:', () => {
     ['empty content', text('  \n'), 'The model gave an empty answer.'],
     [
       'the mark of a team member alone',
-      text('[written by a team member]'),
+      text('[sent by the team]'),
       'The model gave an empty answer.',
     ],
     [

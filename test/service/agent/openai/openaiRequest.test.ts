@@ -38,6 +38,7 @@ it('tells the model who it is, its languages and its rules', async () => {
   });
   const prompt = lastPrompt();
   expect(prompt).toContain('You are Ada');
+  expect(prompt).toContain("sent by a person of the team or by one of the team's automations");
   expect(prompt).toContain("The team's instructions:\nWe sell lamps.");
   expect(prompt).toContain(
     "Answer in the customer's language when it is Spanish, Portuguese or English; otherwise in Spanish.",
@@ -116,7 +117,7 @@ it('shows customer and agent in turns, and what the team wrote as such', async (
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Hello!' },
     { role: 'user', content: 'I have a question\n\nabout lamps' },
-    { role: 'assistant', content: '[written by a team member] Ben here.\n\nHow can I help?' },
+    { role: 'assistant', content: '[sent by the team] Ben here.\n\nHow can I help?' },
     { role: 'user', content: 'Do you have red ones?' },
   ]);
 });
