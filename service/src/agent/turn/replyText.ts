@@ -42,7 +42,8 @@ const GAP = '\n\n';
 
 /**
  * Joins the parts of a message to at most `MAX_MESSAGE_CHARACTERS`. If they are too long together, only
- * `words` is cut. The parts before and after it are the service's own sentences and stay whole.
+ * `words` is cut, or left out. The parts before and after it are the service's own sentences and
+ * stay whole, also when they are too long themselves.
  */
 function composeMessage(
   before: readonly string[],
@@ -50,7 +51,8 @@ function composeMessage(
   after: readonly string[],
 ): string {
   const taken = [...before, ...after].reduce((sum, part) => sum + [...part].length + GAP.length, 0);
-  return [...before, cutText(words, MAX_MESSAGE_CHARACTERS - taken), ...after]
+  const left = MAX_MESSAGE_CHARACTERS - taken;
+  return [...before, left > 0 ? cutText(words, left) : '', ...after]
     .filter((part) => part !== '')
     .join(GAP);
 }

@@ -1,0 +1,27 @@
+import { expect, it } from '@jest/globals';
+import { DEFAULT_AGENT, type AgentSettings } from '../../../service/src/agent/agentSettings.ts';
+import { replyText } from '../../../service/src/agent/turn/replyText.ts';
+import type { Contact } from '../../../service/src/conversations/contact.ts';
+
+const reply = (text: string, notices: readonly string[]) =>
+  replyText(
+    {
+      settings: DEFAULT_AGENT as unknown as AgentSettings,
+      messages: [],
+      untold: [],
+      contact: {} as Contact,
+    },
+    { type: 'reply', text, notices, qualify: false, close: null },
+  );
+
+it("cuts the model's words to what the service's own sentences leave", () => {
+  expect(reply('Word. '.repeat(100), ['n'.repeat(4088)])).toBe(`Word.\n\n${'n'.repeat(4088)}`);
+});
+
+it.each([4094, 4095, 5000])(
+  "leaves the model's words out when the service's own sentences have %i characters",
+  (length) => {
+    const notice = 'n'.repeat(length);
+    expect(reply('Word. '.repeat(1000), [notice])).toBe(notice);
+  },
+);
