@@ -81,7 +81,8 @@ function turnStateView(turn: WebhookTurn, { name, greeting }: AgentSettings): Vi
     case 'failed':
     case 'superseded':
       return html`
-        <h3>The workflow gave no answer</h3>
+        <h3>${texts.length === 0 ? 'The workflow gave no answer' : 'The workflow did not finish its answer'}</h3>
+        ${texts}
         <p class="problem">${turn.problem}</p>
         <p class="muted">A customer would be told that a person takes care of it, and the conversation would wait for one.</p>
       `;

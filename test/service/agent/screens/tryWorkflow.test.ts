@@ -1,4 +1,5 @@
 // "Try it" with a workflow: the answer is shown, however it comes, and reaches no customer.
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
@@ -104,6 +105,18 @@ it('shows in words why it failed', async () => {
   expect(await tryIt('Hi', 'The workflow gave no answer')).toMatch(
     /answered 500: .*Error in workflow/,
   );
+});
+
+it('shows what it had replied before it failed', async () => {
+  let call: ServerResponse | undefined;
+  stage.workflow.answer((res) => void (call = res));
+  await tryIt('Hi', 'The workflow is working on its answer');
+  const { turn_id: id } = (await stage.workflow.turn()).body;
+  await stage.operate(id, 'replies', { text: 'One moment.', more_follows: true });
+  call!.writeHead(500).end();
+  const page = await shown('The workflow did not finish its answer');
+  expect(page).toContain('One moment. Assistant');
+  expect(page).not.toContain('gave no answer');
 });
 
 it('shows what comes by the API, message by message', async () => {
