@@ -168,7 +168,10 @@ const webhookObject = (name: EventName, components: Json): Json => ({
     },
   },
   responses: {
-    '2XX': { description: 'You accepted the event. Answer within 10 seconds.' },
+    '2XX': {
+      description:
+        'You accepted the event. Answer within 10 seconds, unless DELIVERY_TIMEOUT_MS is set.',
+    },
     '410': { description: 'You want no more events. The service removes the subscription.' },
     '4XX': { description: 'You refused the event. The service does not retry.' },
     '5XX': { description: 'You could not take the event. The service retries.' },
