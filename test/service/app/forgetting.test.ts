@@ -28,7 +28,7 @@ import { newId } from '../../../service/src/platform/ids.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { listToolCalls } from '../../../service/src/tools/operations/toolCalls.ts';
 import { listWaits } from '../../../service/src/waits/operations/waits.ts';
-import type { Wait } from '../../../service/src/waits/wait.ts';
+import { NEW_WAIT, type Wait } from '../../../service/src/waits/wait.ts';
 import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
@@ -453,6 +453,30 @@ describe('forgetting that is interrupted', () => {
       expect((await store.stats()).queues.forgetting?.waiting ?? 0).toBe(0);
     },
   );
+
+  it('removes many waits in several batches', async () => {
+    await store.transaction(async (tx) => {
+      const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+      const at = timestamp(new Date());
+      const ended = { status: 'approved', isCounted: true, endedAt: at, createdAt: at } as const;
+      const place = { workspaceId: workspace.id, conversationId: conversation!.id, contactId };
+      for (let each = 0; each < 1200; each += 1)
+        await tx.waits.put({
+          ...NEW_WAIT,
+          ...ended,
+          ...place,
+          id: newId('wait'),
+        } as unknown as Wait);
+    });
+    await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
+    const questions: (number | undefined)[] = [];
+    for (let batch = 0; batch < 3; batch += 1) {
+      await forgetNext(deps(), contactId);
+      questions.push((await recordOf())?.removed.questions);
+    }
+    expect(questions[0]).toBeLessThanOrEqual(500);
+    expect(questions[2]).toBe(1200);
+  });
 
   it('leaves the record to what retention removes beside it', async () => {
     await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });

@@ -167,6 +167,7 @@ async function removeWaits(
   now: Date,
 ): Promise<void> {
   for (const { id } of await tx.waits.find({ where: { conversationId }, limit: ALL })) {
+    if (removal.left <= 0) return;
     const wait = await tx.waits.get(id);
     if (!wait || wait.isCleared) continue;
     if (isOpen(wait) && wait.kind === 'decision') await countDecision(tx, wait, 'cancelled', now);
