@@ -105,12 +105,12 @@ async function run(
   const ending = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(
-        error.code === 'ENOENT'
-          ? new Error(
-              `${program} is not installed here. Install PostgreSQL's client programs (postgresql-client), of the server's version or newer.`,
-              { cause: error },
-            )
-          : error,
+        new Error(
+          error.code === 'ENOENT'
+            ? `${program} is not installed here. Install PostgreSQL's client programs (postgresql-client), of the server's version or newer.`
+            : `${program} could not be started (${error.message}).`,
+          { cause: error },
+        ),
       ),
     );
     child.once('close', resolve);

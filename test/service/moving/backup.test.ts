@@ -1,6 +1,7 @@
 // Backups as an operator makes them: while the service works, and back after everything was lost.
 import {
   appendFile,
+  chmod,
   chown,
   mkdir,
   readdir,
@@ -162,6 +163,12 @@ describe('backup, verify and restore', () => {
         await stage.command(home, ['restore', '--from', backup], { env }),
         /The database is not empty \(FEHLER: .*\)\. Restore into another one/,
       );
+      await chmod(program, 0o644);
+      refused(
+        await stage.command(home, ['restore', '--from', backup], { env: { PATH: stage.folder } }),
+        /: pg_restore could not be started \(spawn pg_restore EACCES\)/,
+      );
+      await chmod(program, 0o755);
       await destroy(home);
       refused(await stage.command(home, ['restore', '--from', backup], { env }), /: FEHLER: /);
     },
