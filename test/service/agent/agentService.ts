@@ -53,9 +53,9 @@ export function held<Args extends unknown[]>(reply: (res: ServerResponse, ...res
       asked.resolve(undefined);
       void opened.promise.then(() => reply(res, ...rest));
     },
-    /** Somebody waits for it. */
+    /** Resolves once the service waits for the answer. */
     asked: asked.promise,
-    /** Gives it, and resolves once it has gone out. */
+    /** Gives the answer, and resolves once it has gone out. */
     give: () => {
       opened.resolve(undefined);
       return gone.promise;
@@ -88,7 +88,7 @@ async function startToolServer(): Promise<ToolServer> {
   });
 }
 
-/** A conversation of a customer with the agent, whatever decides for it. */
+/** A customer's conversation with the agent, whatever decides the agent's answers. */
 export interface ChatTalk {
   readonly id: string;
   readonly path: string;
@@ -105,7 +105,7 @@ export interface ChatTalk {
 export interface Talk extends ChatTalk {
   calls(): Promise<Json[]>;
   call(where: (call: Json) => boolean): Promise<Json>;
-  /** Waits until the agent has had at least so many turns in it. @returns what the log says of each */
+  /** Waits for at least so many turns of the agent. @returns what the log says of each turn */
   turns(least: number): Promise<{ outcome: string; used: boolean }[]>;
 }
 
@@ -114,9 +114,9 @@ export interface AgentService {
   readonly model: ModelServer;
   readonly tools: ToolServer;
   readonly log: string[];
-  /** A live, read-only tool that answers what `tools.on` says. */
+  /** Makes a live, read-only tool, which answers as `tools.on` says. @returns its id */
   tool(name: string, fields?: Record<string, unknown>): Promise<string>;
-  /** A customer who has written this. */
+  /** Begins a conversation, in which a customer has written these words. */
   talk(words: string, claims?: Record<string, unknown>): Promise<Talk>;
   /** What the model was sent since the last `reset`, the system message left out. */
   asked(): ReceivedMessage[][];
@@ -143,7 +143,7 @@ export const KEYWORD_ONLY = {
 };
 
 interface AgentServiceOptions extends TestServiceOptions {
-  /** Whether the agent is switched on, which it is not by itself. */
+  /** Whether to switch the agent on: in a new workspace, it is off. */
   readonly isOn?: boolean;
 }
 
@@ -231,7 +231,10 @@ async function goLive(
   return body.id as string;
 }
 
-/** @param api and `chat`, the customer's own, as they are then: a restart may make other ones */
+/**
+ * @param api gives the team's client, as `chat` gives the customer's: both are asked each time,
+ * because a restart may replace them
+ */
 export function chatTalk(
   api: () => ApiClient,
   customer: ChatCustomer,
@@ -286,13 +289,13 @@ function talkOf(
   };
 }
 
-/** Answers the model's requests one after the other; afterwards it says the last again. */
+/** Answers the model's requests with these replies in order, and repeats the last one. */
 export function inOrder(...replies: ModelReply[]): () => ModelReply {
   let next = 0;
   return () => replies[Math.min(next++, replies.length - 1)]!;
 }
 
-/** The contents of what a model was told about its tool calls in one request, in order. */
+/** The results of tool calls that one request told the model, in order. */
 export const resultsIn = (messages: readonly ReceivedMessage[]): Json[] =>
   messages
     .filter(({ role }) => role === 'tool')

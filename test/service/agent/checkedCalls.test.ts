@@ -49,7 +49,7 @@ describe('calls that a model wants', () => {
       { tool: 'track', arguments: 'none' },
       { tool: 'unknown', arguments: {} },
     ];
-    // The first piece begins at once, whichever it is.
+    // The first task of all begins at once. This one is it, so that the checks have to wait.
     const before = share.run('w', () => order.push('before'));
     const checking = checkCalls(turn, wanted, unwatchedBounds, share).then((calls) => {
       order.push('checked');

@@ -1,4 +1,5 @@
-// Whatever happens in whatever order: who is not in control stays silent, and who is answers once.
+// Whatever happens in any order: an agent that is not in control stays silent, and one that is
+// answers once.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
@@ -8,12 +9,12 @@ import { answers, startAgentService, type AgentService, type Talk } from './agen
 type Action = 'write' | 'takeover' | 'handback' | 'messages' | 'close';
 interface Step {
   readonly action: Action;
-  /** Waited for before the action, ms. */
+  /** The pause before the action, ms. */
   readonly after: number;
 }
 interface Story {
   readonly steps: readonly Step[];
-  /** Of the model's answers and the tool's, one after the other, ms. */
+  /** How long the model takes for one answer after the other, ms. */
   readonly delays: readonly number[];
   /** Which of the model's answers are tool calls. */
   readonly callsTool: readonly boolean[];
@@ -48,7 +49,7 @@ afterAll(() => agent?.close());
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 let stories = 0;
 
-/** A conversation that closes goes on in the next one: each is looked at by itself. */
+/** Plays a story in a conversation of its own, up to a close, and checks who wrote what. */
 async function play(
   { steps, delays, callsTool }: Story,
   scripts: Map<string, Story>,
@@ -56,9 +57,7 @@ async function play(
   const tag = `story ${++stories}`;
   scripts.set(tag, { steps, delays, callsTool });
   const talk = await agent.talk(`${tag}: hello`);
-  /**
-   * Message counts between which the agent was not in control: it must have written none of them.
-   */
+  /** Message counts between which the agent was not in control, and so must have written nothing. */
   const silent: { from: number; to: number }[] = [];
   let lostAt: number | null = null;
   let isClosed = false;
@@ -94,17 +93,14 @@ async function play(
   expect((await talk.calls()).filter((call) => call.status === 'running')).toEqual([]);
 }
 
-/**
- * Until nothing is owed: who has an answer coming has it, no call runs, and the model has nobody
- * waiting.
- */
+/** Waits until the customer has every answer that is owed, and no call runs. */
 async function settle(talk: Talk): Promise<void> {
   await waitFor('an answer that is owed, and the end of every call', async () => {
     const { status, messages } = await talk.record();
     const isOwed = status === 'ai_active' && messages.at(-1).sender.type === 'customer';
     return !isOwed && (await talk.calls()).every((call) => call.status !== 'running');
   });
-  await pause(60); // longer than any answer takes: one that comes too late has come now
+  await pause(60); // longer than any answer takes: one that comes too late has come by then
 }
 
 it('keeps the rules of control in any order of events', async () => {

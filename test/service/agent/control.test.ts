@@ -54,7 +54,7 @@ describe('control', () => {
     afterAll(() => patient?.close());
     const fallsQuiet = () => void (aheadMs += QUIET_MS);
 
-    it('an action: the model is never asked', async () => {
+    it('a take-over, a close or a message of the team: the model is never asked', async () => {
       const talks = await Promise.all(ACTIONS.map(() => patient.talk('hello')));
       await Promise.all(talks.map((talk, n) => talk.act(ACTIONS[n]!)));
       const other = await patient.talk('another customer');
@@ -64,7 +64,7 @@ describe('control', () => {
       for (const talk of talks) expect(await talk.replies()).toEqual([]);
     });
 
-    it('a message beside it is no answer: what the customer wrote before is answered, and the next turn knows it', async () => {
+    it('a message beside the agent is no answer: the customer still gets one, and the next turn knows the message', async () => {
       patient.model.answerBy(inOrder(text('Hello there.'), text('Tomorrow.')));
       const talk = await patient.talk('hello');
       await patient.service.api.post(`${talk.path}/messages`, {
@@ -143,7 +143,7 @@ describe('control', () => {
     );
     expect(await taken.replies()).toEqual([]);
 
-    // Who writes on is told of no failure: the agent decides anew, with both messages.
+    // A customer who writes on is told of no failure: the agent decides anew, with both messages.
     expect(await writesOn.reply()).toBe('Done.');
     expect((await writesOn.calls()).map(({ status, arguments: { n } }) => [status, n])).toEqual([
       ['cancelled', 'writes on'],
@@ -200,7 +200,7 @@ describe('control', () => {
       expect(agent.asked()[1]!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
     });
 
-    it('keeps control with a person too, and after the hand-back the agent answers the customer', async () => {
+    it('leaves control with a person too, and after the hand-back the agent answers the customer', async () => {
       agent.model.answerBy(inOrder(text('First.'), text('Back again.')));
       const talk = await agent.talk('hello');
       await talk.reply();
@@ -212,7 +212,7 @@ describe('control', () => {
     });
   });
 
-  it("answers the customer's last message when it is handed back", async () => {
+  it("answers the customer's last message when the conversation is handed back", async () => {
     agent.model.answerBy(inOrder(text('First.'), text('Back again.')));
     const talk = await agent.talk('hello');
     await talk.reply();
@@ -239,7 +239,7 @@ describe('control', () => {
     await talk.reply(2);
   });
 
-  it('a hand-back of what the agent has already changes nothing and asks for no second answer', async () => {
+  it('a hand-back to an agent that is already in control changes nothing and asks for no second answer', async () => {
     const slow = held(text('Once.'));
     agent.model.answerBy(inOrder(slow.reply));
     const talk = await agent.talk('hello');
@@ -332,7 +332,7 @@ describe('control', () => {
     });
   });
 
-  it('answers again when what awaited a person is handed back, and takes the request in it for answered', async () => {
+  it('answers again when a conversation that awaited a person is handed back, and takes the request for a person as answered', async () => {
     const talk = await agent.talk('I want a person');
     await talk.reply();
     await talk.write('where is my order?');

@@ -54,7 +54,7 @@ describe('calls of a conversation that was handed over', () => {
   it.each([
     ['approve', 'The refund is on its way.'],
     ['reject', NOT_DONE],
-  ])('keeps the promise to write when it is decided: %s', async (decision, told) => {
+  ])('keeps its promise to write once the call is decided: %s', async (decision, told) => {
     agent.tools.on('refund', answers({ message: 'The refund is on its way.' }));
     agent.model.answerBy(
       inOrder(
@@ -89,7 +89,7 @@ describe('calls of a conversation that was handed over', () => {
     expect(await talk.replies()).toEqual([ON_REQUEST]);
   });
 
-  it("gives a tool the contact's own details where the model gives them masked, and shows the model masks alone", async () => {
+  it("gives a tool the contact's own details where the model gives them masked, and shows the model only masks", async () => {
     agent.model.answerBy((request) => {
       const shown =
         /\S+@\S+/.exec(JSON.stringify(request.body.messages.at(-1)))?.[0].replace(/["\\].*$/, '') ??
@@ -114,7 +114,7 @@ describe('calls of a conversation that was handed over', () => {
     expect((await talk.calls())[0]!.arguments.email).toMatch(/^m•+@e•+\.com$/);
   });
 
-  it('tells the model that it is not known whether a call was done that got no answer', async () => {
+  it('tells the model that nobody knows whether a call without an answer was done', async () => {
     agent.tools.on('cancel', (res) => void res.destroy());
     agent.model.answerBy(inOrder(toolCalls({ name: 'cancel' }), text('Sorry.')));
     const talk = await agent.talk('Cancel it');

@@ -54,7 +54,7 @@ describe('what the agent says about its tool calls', () => {
     const call = await talk.call(({ status }) => status === 'pending_approval');
     return { talk, callPath: `/api/tool-calls/${call.tool_call_id}` };
   };
-  const quiet = async () => void (await (await agent.talk('another customer')).reply());
+  const anotherTurn = async () => void (await (await agent.talk('another customer')).reply());
 
   it.each([
     ['en', 'please book a table for us'],
@@ -85,7 +85,7 @@ describe('what the agent says about its tool calls', () => {
     expect(await talk.record()).toMatchObject({ status: 'ai_active', outcome: null });
   });
 
-  it('says the sentence whole beside the longest reply, and only once beside one that has it', async () => {
+  it('says the whole sentence after the longest reply, and only once with a reply that has it already', async () => {
     agent.model.answerBy(
       inOrder(
         toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
@@ -170,7 +170,7 @@ describe('what the agent says about its tool calls', () => {
   );
 
   it.each(['no', 'no, thanks', 'yes, but first tell me the price'])(
-    'does not on "%s"',
+    'does not hand over on "%s"',
     async (no) => {
       const talk = await failedBooking();
       agent.model.answerBy(() => text('All right.'));
@@ -180,7 +180,7 @@ describe('what the agent says about its tool calls', () => {
     },
   );
 
-  it('does not on a "yes" that answers something else', async () => {
+  it('does not hand over on a "yes" that answers something else', async () => {
     const talk = await agent.talk('hello');
     await talk.reply();
     await talk.write('yes please');
@@ -199,7 +199,7 @@ describe('what the agent says about its tool calls', () => {
     expect(agent.asked()[1]!.at(-1)!.content).toMatch(
       /waited for approval and has now ended: .*"status":"succeeded","result":\{"refunded":true\}/,
     );
-    await quiet();
+    await anotherTurn();
     expect(await talk.replies()).toHaveLength(2);
     await talk.write('thanks');
     expect(await talk.reply(3)).toBeTruthy();
@@ -214,7 +214,7 @@ describe('what the agent says about its tool calls', () => {
     expect(agent.asked()).toHaveLength(1);
   });
 
-  it('says that the team did not confirm it, and takes a yes', async () => {
+  it('says that the team did not confirm a call, and hands over on a yes', async () => {
     const { talk, callPath } = await waiting();
     await agent.service.api.post(`${callPath}/reject`, {});
     expect(await talk.reply(2)).toBe(
@@ -229,17 +229,17 @@ describe('what the agent says about its tool calls', () => {
     });
   });
 
-  it('says that nobody confirmed it in time', async () => {
+  it('says that nobody confirmed a call in time', async () => {
     const { talk } = await waiting();
     aheadMs += EXPIRES_MS;
     expect(await talk.reply(2)).toBe(
       'Nobody could confirm this in time, so it was not done. Would you like a person to follow up?',
     );
-    await quiet();
+    await anotherTurn();
     expect(await talk.replies()).toHaveLength(2);
   });
 
-  it('says that it was not done when the tool is paused while it waits', async () => {
+  it('says that a call was not done when its tool is paused while the call waits', async () => {
     const { talk } = await waiting();
     await agent.service.api.post(`/api/tools/${refundId}/pause`);
     expect(await talk.reply(2)).toBe(FAILED.en);
@@ -250,11 +250,11 @@ describe('what the agent says about its tool calls', () => {
     const { talk } = await waiting();
     await talk.act('close');
     await talk.call(({ status }) => status === 'cancelled');
-    await quiet();
+    await anotherTurn();
     expect(await talk.replies()).toHaveLength(1);
   });
 
-  it('tells a call that a person approved and then took the conversation over only at the hand-back', async () => {
+  it('tells the result of an approved call only at the hand-back when a person took over while the call ran', async () => {
     const slow = held(answers({ refunded: true }));
     agent.tools.on('refund', slow.reply);
     const { talk, callPath } = await waiting();
@@ -263,14 +263,14 @@ describe('what the agent says about its tool calls', () => {
     await talk.act('takeover');
     await slow.give();
     await talk.call(({ status }) => status === 'succeeded');
-    await quiet();
+    await anotherTurn();
     expect(await talk.replies()).toHaveLength(1);
     agent.model.answerBy(inOrder(text('Your refund is on its way.')));
     await talk.act('handback');
     expect(await talk.reply(2)).toBe('Your refund is on its way.');
   });
 
-  it('answers what is written while an approval waits, and does not ask for the same one again', async () => {
+  it('answers what is written while an approval waits, and does not ask for the same approval again', async () => {
     const { talk } = await waiting();
     agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), text('It is with a colleague.')));
     await talk.write('is it done?');
@@ -295,7 +295,7 @@ describe('what the agent says about its tool calls', () => {
     });
   });
 
-  it('tells an approval that is decided while the model finds words for what was beside it, and tells it once', async () => {
+  it('tells once the result of a call that was approved while the model found words for the call beside it', async () => {
     const [overtaken, fresh] = [held(text('There are three.')), held(text('Three, and refunded.'))];
     agent.model.answerBy(
       inOrder(

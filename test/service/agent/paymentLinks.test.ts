@@ -22,7 +22,7 @@ const URL_OF_LINK = /https?:\/\/[^\s"\\]+\/pay\/[A-Za-z0-9_-]{32}/;
 type Json = any;
 
 const wants = (args: unknown = DEMO, name = NAME) => toolCalls({ name, arguments: args });
-const said = ({ body }: ModelRequest): string => JSON.stringify(body.messages);
+const messagesOf = ({ body }: ModelRequest): string => JSON.stringify(body.messages);
 
 describe('the agent and payment links', () => {
   let receiver: EventReceiver;
@@ -35,7 +35,7 @@ describe('the agent and payment links', () => {
   });
   beforeEach(async () => {
     agent.reset();
-    await policy('ask');
+    await setPolicy('ask');
   });
   afterAll(async () => {
     await agent?.close();
@@ -43,7 +43,7 @@ describe('the agent and payment links', () => {
     expect(agent.model.faults).toEqual([]);
   });
 
-  const policy = (payment_links: string) =>
+  const setPolicy = (payment_links: string) =>
     agent.service.api.patch('/api/agent', { payment_links });
   const linksOf = async ({ id }: Talk): Promise<Json[]> =>
     (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
@@ -54,12 +54,12 @@ describe('the agent and payment links', () => {
       `/api/tool-calls/${call.tool_call_id}/${verb}`,
       note === undefined ? {} : { note },
     );
-  const offered = (request = agent.model.requests.at(-1)!) =>
+  const isOffered = (request = agent.model.requests.at(-1)!) =>
     request.body.tools!.map((tool) => tool.function.name).includes(NAME);
-  /** Asks for a link at once, and gives the customer its address as soon as it knows it. */
+  /** The model asks for a link at once, and tells the customer its address as soon as it has it. */
   const sells = (args: unknown = DEMO) =>
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(said(request))?.[0];
+      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
       return url === undefined ? wants(args) : text(`Please pay here: ${url}`);
     });
   const waiting = async (words = 'I take the demo.') => {
@@ -145,7 +145,7 @@ describe('the agent and payment links', () => {
     expect(await linksOf(talk)).toHaveLength(1);
   });
 
-  it('the same link again, while it can be paid, is the one that there is, and nobody decides anew; after it was cancelled, it is a new one', async () => {
+  it('a second request for a link gives the one that can still be paid, and nobody decides anew; once that is cancelled, a new link waits for approval', async () => {
     const { talk, call } = await waiting();
     await decide(call, 'approve');
     await talk.reply(2);
@@ -189,16 +189,16 @@ describe('the agent and payment links', () => {
     expect(await talk.reply(2)).toContain(link.url);
   });
 
-  it('when they are switched off, a waiting link is cancelled and the customer is told', async () => {
+  it('when links are switched off, a call that waits for approval is cancelled and the customer is told', async () => {
     const { talk } = await waiting();
-    await policy('off');
+    await setPolicy('off');
     expect(await talk.reply(2)).toBe(SENTENCES.toolFailed.en);
     expect((await talk.calls())[0]).toMatchObject({ status: 'cancelled' });
     expect(await linksOf(talk)).toEqual([]);
   });
 
   it('allow: the link is made at once, and the call shows no decision', async () => {
-    await policy('allow');
+    await setPolicy('allow');
     sells();
     const talk = await agent.talk('I take the demo.');
     const words = await talk.reply();
@@ -207,22 +207,22 @@ describe('the agent and payment links', () => {
     expect(await talk.calls()).toMatchObject([{ tool: NAME, status: 'succeeded', decision: null }]);
   });
 
-  it('is offered, with rules, only where the policy is not off', async () => {
+  it('the tool is offered, with its rules, unless the policy is off', async () => {
     const talk = await agent.talk('hello');
     await talk.reply();
-    expect(offered()).toBe(true);
+    expect(isOffered()).toBe(true);
     expect(agent.model.requests.at(-1)!.body.messages[0]!.content).toContain(
       `Call ${NAME} only when the customer has agreed to pay`,
     );
-    await policy('off');
+    await setPolicy('off');
     await talk.write('hello?');
     await talk.reply(2);
-    expect(offered()).toBe(false);
+    expect(isOffered()).toBe(false);
     expect(agent.model.requests.at(-1)!.body.messages[0]!.content).not.toContain(NAME);
   });
 
   it('off: a model that calls it all the same is told that there is no such tool, and nothing is made', async () => {
-    await policy('off');
+    await setPolicy('off');
     agent.model.answerBy(inOrder(wants(), text('I cannot do that.')));
     const talk = await agent.talk('I take the demo.');
     expect(await talk.reply()).toContain('I cannot do that.');
@@ -249,8 +249,8 @@ describe('the agent and payment links', () => {
     ['an amount as text', { ...DEMO, amount: '49' }, /amount must be/],
     ['no currency', { ...DEMO, currency: 'XXX' }, /currency must be a currency of ISO 4217/],
     ['a name for a currency', { ...DEMO, currency: 'dollars' }, /currency/],
-    ['nothing to pay for', { ...DEMO, description: '  ' }, /description/],
-    ['a story to pay for', { ...DEMO, description: 'd'.repeat(201) }, /description/],
+    ['an empty description', { ...DEMO, description: '  ' }, /description/],
+    ['too long a description', { ...DEMO, description: 'd'.repeat(201) }, /description/],
     ['arguments that are no object', '"49 USD"', /not a JSON object/],
   ])(
     '%s is refused before a person is asked, and the model corrects it',
@@ -276,7 +276,7 @@ describe('the agent and payment links', () => {
     [1.005, 'BHD', 1005, 'BHD 1.005'],
     [9999999999.99, 'usd', 999999999999, 'US$9,999,999,999.99'],
   ])('%d %s is %d in minor units, exactly', async (amount, currency, minor, display) => {
-    await policy('allow');
+    await setPolicy('allow');
     sells({ ...DEMO, amount, currency });
     const talk = await agent.talk('I take it.');
     await talk.reply();
@@ -288,9 +288,9 @@ describe('the agent and payment links', () => {
   });
 
   it('a link that the model leaves out, or misspells, is given in a sentence of the service', async () => {
-    await policy('allow');
+    await setPolicy('allow');
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(said(request))?.[0];
+      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
       return url === undefined
         ? wants()
         : text(
@@ -314,9 +314,9 @@ describe('the agent and payment links', () => {
   });
 
   it('a link at the end of a far too long reply reaches the customer whole', async () => {
-    await policy('allow');
+    await setPolicy('allow');
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(said(request))?.[0];
+      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
       return url === undefined
         ? wants()
         : text(
@@ -356,7 +356,7 @@ describe('the agent and payment links', () => {
 
       await talk.write('hello?');
       await talk.reply(3);
-      expect(offered()).toBe(false);
+      expect(isOffered()).toBe(false);
     } finally {
       await setUpManual(agent.service);
     }
@@ -401,9 +401,9 @@ describe('the agent and payment links', () => {
   });
 
   it('a name with an underscore is understood, unless a tool of the team has it', async () => {
-    await policy('allow');
+    await setPolicy('allow');
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(said(request))?.[0];
+      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
       return url === undefined ? wants(DEMO, 'create_payment_link') : text(url);
     });
     const talk = await agent.talk('I take the demo.');
@@ -418,7 +418,7 @@ describe('the agent and payment links', () => {
   });
 
   it('details of the contact stay masked in what is paid for', async () => {
-    await policy('allow');
+    await setPolicy('allow');
     const email = 'maria@example.com';
     sells({ ...DEMO, description: 'Demo for m••••@e••••••.com' });
     const talk = await agent.talk('I take the demo.', { email });

@@ -1,5 +1,4 @@
-// kill -9 around the moment in which a payment link is made: there is one for each approval, or it
-// is still to come.
+// kill -9 around the moment in which a payment link is made: each approval has one link in the end.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
@@ -49,7 +48,7 @@ const linksOf = async ({ conversationId }: Buyer) =>
   }[];
 
 it.each(KILLED_AFTER)(
-  'of many approvals, killed after answer %d: each gets exactly one link, told once, and moves the funnel once',
+  'killed after answer %d to many approvals: each approval makes exactly one link, which is told once and moves the funnel once',
   async (answersBefore) => {
     const buyers = await Promise.all(Array.from({ length: CUSTOMERS }, buyer));
     const enough = Promise.withResolvers<undefined>();
@@ -65,8 +64,8 @@ it.each(KILLED_AFTER)(
     else await service.crashAndRestart();
     await Promise.all(approvals);
 
-    // What the process died with before it was on record is approved again; the rest has been
-    // decided.
+    // An approval that the process did not store before it died is made again; the others answer
+    // 409.
     for (const { callId } of buyers)
       expect([200, 409]).toContain(
         (await service.api.post(`/api/tool-calls/${callId}/approve`, {})).status,

@@ -13,16 +13,16 @@ import { held, inOrder, startAgentService } from './agentService.ts';
 
 describe('two machines that talk with each other', () => {
   it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
-    let ahead = 0;
+    let aheadMs = 0;
     const agent = await startAgentService({
-      clock: { now: () => new Date(Date.now() + ahead) },
+      clock: { now: () => new Date(Date.now() + aheadMs) },
       env: { AGENT_QUIET_MS: '25' },
     });
     try {
       const talk = await agent.talk('message 0');
       for (let n = 1; n <= 20; n++) {
         await talk.reply(n);
-        if (n === 10) ahead += 11 * 60_000; // the first ten are forgotten
+        if (n === 10) aheadMs += 11 * 60_000; // the first ten are forgotten
         await talk.write(`message ${n}`);
       }
       for (let n = 21; n <= 40; n++) {
@@ -73,7 +73,7 @@ describe('a process with a language model', () => {
         LLM_BASE_URL: model.url,
         LLM_API_KEY: model.apiKey,
         LLM_MODEL: model.model,
-        // Longer than it takes to limit its files, on a busy machine too.
+        // Longer than it takes to limit the process's files, also on a busy machine.
         AGENT_QUIET_MS: '3000',
       },
     });
@@ -97,7 +97,7 @@ describe('a process with a language model', () => {
     );
 
   onLinux(
-    'that cannot write for a moment keeps the reply until there is room again, and asks the model once; and begins a turn then that it could not begin',
+    'that cannot write for a moment keeps the reply until there is room again, and asks the model once; a turn that it could not begin begins then',
     async () => {
       const answer = held(text('Kept.'));
       model.answerBy(inOrder(answer.reply, text('Late, but here.')));

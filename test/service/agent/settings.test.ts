@@ -184,7 +184,7 @@ describe("the agent's settings", () => {
     expect(agent.asked().at(-1)!.at(-1)!.content).toBe('one\n\ntwo\n\nthree');
   });
 
-  it('keep the agent from ever telling the customer about a tool call that ended while it was off: the team has to', async () => {
+  it('keep the agent from ever telling the customer about a tool call that ended while it was off: the team has to tell', async () => {
     await agent.tool('slow_tool');
     agent.reset();
     const slow = held((res) => void res.writeHead(400).end('{}'));
@@ -208,7 +208,7 @@ describe('the agent', () => {
   const settings = async () => (await agent.service.api.get('/api/agent')).body;
   const switchTo = (enabled: boolean) => agent.service.api.patch('/api/agent', { enabled });
 
-  it('is off until somebody switches it on, whatever tools go live, and answers what is written then', async () => {
+  it('is off until somebody switches it on, whatever tools go live, and answers only what is written from then on', async () => {
     agent = await startAgentService({ env: KEYWORD_ONLY, isOn: false });
     const early = await agent.talk('hello');
     await agent.tool('find_order');

@@ -16,12 +16,12 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { KEYWORD_ONLY, startAgentService, type AgentService } from './agentService.ts';
 
 /**
- * Of CPU time between two turns of the loop. This tool and one message held it for 7 seconds, four
- * messages for 42; a slow machine needs some room.
+ * The CPU time allowed between two turns of the event loop; a slow machine needs some room. Without
+ * bounds, the tool and the message below took 7 seconds, and four such messages 42.
  */
 const MAX_STALL_MS = 2_000;
 
-/** Each is allowed in a definition, and each is the worst of its kind. */
+/** Patterns that a definition may have, each the worst of its kind. */
 const HEAVY = [
   '(?:(?:a|b)[ab]?){900}',
   '(?:(?:a|b)[ab]?){900}c',
@@ -103,7 +103,7 @@ describe('text that costs', () => {
 });
 
 describe('what is read is cut to a size', () => {
-  it('of a request the newest messages are read, and whole ones', () => {
+  it('the newest messages of a request are read, each of them whole', () => {
     const customer = (text: string) => ({ type: 'customer', text }) as const;
     const history = Array.from({ length: 100 }, (_, at) => customer(`${at} `.padEnd(1_000, 'x')));
     const { newest, sources } = currentRequest(history);
@@ -116,7 +116,7 @@ describe('what is read is cut to a size', () => {
     expect(currentRequest([customer('y'.repeat(20_000))]).newest).toHaveLength(8_192);
   });
 
-  it('a person who is asked for at either end of a message of many clauses comes', () => {
+  it('a person is found to be asked for at either end of a message of many clauses', () => {
     const clauses = Array.from({ length: 500 }, (_, at) => `clause ${at}`).join('. ');
     const asked = 'I want to talk to a person';
     expect(
@@ -126,15 +126,15 @@ describe('what is read is cut to a size', () => {
     ).toEqual([true, true, false]);
   });
 
-  it('a person who is asked for in the last of many messages comes', () => {
+  it('a person is found to be asked for in the last of many messages', () => {
     const burst = Array.from({ length: 100 }, () => ({ text: 'where is it? '.repeat(300) }));
     expect(anyAsksForPerson([...burst, { text: 'I want to talk to a person' }])).toBe(true);
   });
 
-  it('a pattern costs its size times the text, each search anew, and ends when nothing is left', () => {
+  it('each search costs the size of the pattern times that of the text, and ends when the budget is used up', () => {
     const text = 'AB123 '.repeat(50);
-    const find = (pattern: string, within: string, most: number) =>
-      patternFinder(pattern, new PatternWork(most))!.find(within, 50);
+    const find = (pattern: string, within: string, budget: number) =>
+      patternFinder(pattern, new PatternWork(budget))!.find(within, 50);
     expect(find('[A-Z]{2}\\d{3}', text, 1e8)).toHaveLength(50);
     expect(() => find('[A-Z]{2}\\d{3}', text, 10_000)).toThrow(PatternBudgetError);
     // Compiling costs too: a pattern that nobody has used yet does not begin.
@@ -160,8 +160,8 @@ describe('what is read is cut to a size', () => {
   ])('%s cost what their length costs', (_what, read) => {
     const cost = (length: number) =>
       Math.min(...Array.from({ length: 5 }, () => timed(() => read(length))));
-    // Eight times the text took sixty-four times as long; the least of five is told, and a
-    // millisecond is nothing.
+    // Eight times the text once took sixty-four times as long. The shortest of five runs counts,
+    // and anything below a millisecond counts as one.
     expect(cost(8 * 2_048)).toBeLessThan(24 * Math.max(1, cost(2_048)));
   });
 });
@@ -172,7 +172,7 @@ function timed(work: () => void): number {
   return cpuMs() - before;
 }
 
-/** The CPU time of this thread alone: other work on the machine costs nothing. */
+/** The CPU time of this thread alone: other work on the machine does not count. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -274,7 +274,7 @@ describe('when customers write several messages', () => {
   afterAll(() => agent?.close());
 
   const passQuietTime = () => void (aheadMs += LONG_QUIET_MS);
-  /** The end of each request: all that the customer wrote since the last reply, in one message. */
+  /** The last message of each request: all that the customer wrote since the last reply. */
   const lastWords = () => agent.asked().map((messages) => messages.at(-1)!.content);
 
   it('answers five messages in a row with one reply that saw them all', async () => {

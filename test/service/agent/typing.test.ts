@@ -61,7 +61,7 @@ describe('in the web chat', () => {
     expect(stream.told).toHaveLength(2);
   });
 
-  it('a page that is opened while it lasts shows it too', async () => {
+  it('a page that is opened while typing is shown shows it too', async () => {
     const { answer, customer } = await asked();
     await untilTold('Where is it?', 'typing');
     const first = stream;
@@ -72,7 +72,7 @@ describe('in the web chat', () => {
     first.close();
   });
 
-  it('it ends when a person takes over, though the model still thinks', async () => {
+  it('typing ends when a person takes over, though the model still thinks', async () => {
     const { answer } = await asked();
     await untilTold('Where is it?', 'typing');
     await agent.service.api.post(`/api/conversations/${conversation}/takeover`, {});
@@ -80,7 +80,7 @@ describe('in the web chat', () => {
     await answer.give();
   });
 
-  it('it ends when the model fails', async () => {
+  it('typing ends when the model fails', async () => {
     const failure = held(httpError(401, 'No.'));
     agent.model.answerBy(() => failure.reply);
     const customer = await chatCustomer(agent.service.url);
@@ -118,7 +118,7 @@ describe('on WhatsApp', () => {
     await answer.give();
     await answered();
     aheadMs += TYPING_EVERY_MS;
-    await waitFor('no job that shows it', async () => {
+    await waitFor('the end of the typing job', async () => {
       const page = await fetch(`${agent.service.url}/metrics`);
       const { value } = parseMetrics(await page.text());
       return value('conversation_service_queue_waiting_jobs', { queue: 'typing' }) === 0;
@@ -126,7 +126,7 @@ describe('on WhatsApp', () => {
     expect([graph.typings.length, graph.faults]).toEqual([2, []]);
   });
 
-  it('an answer arrives although WhatsApp refuses to show it', async () => {
+  it('an answer arrives although WhatsApp refuses to show typing', async () => {
     graph.refuseTyping();
     const answer = await asked();
     await shown(1);

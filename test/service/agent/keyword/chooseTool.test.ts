@@ -54,7 +54,7 @@ describe('choosing a tool', () => {
     );
   });
 
-  it('gives what no tool fits to the one that answers questions', async () => {
+  it('gives a question that no other tool fits to the tool that answers questions', async () => {
     expect(await next(['do you sell bicycles?'], { tools: [...TOOLS, FAQ] })).toEqual(
       callOf('ask_faq', { question: 'do you sell bicycles?' }),
     );

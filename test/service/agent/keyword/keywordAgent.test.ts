@@ -100,7 +100,7 @@ describe('a tool that is not read-only', () => {
     ).not.toHaveProperty('calls');
   });
 
-  it('is called on a yes although it repeats words of our own question', async () => {
+  it('is called on a yes, also when its argument has words of our own question', async () => {
     const write = acting('write_ticket', 'Writes a ticket', schema({ subject: {} }));
     const words = 'write a ticket: Shall I restart the router?';
     const asked = said(sentence('confirmCall', 'en', { action: `write ticket ${words}` }));
@@ -117,18 +117,18 @@ describe('a tool that is not read-only', () => {
     );
   });
 
-  it('is told to the customer, whatever an automation sent in between', async () => {
+  it('has its result told like any other, whatever an automation sent in between', async () => {
     const found = calls(call('succeeded', '"Your order is on its way."'));
     expect(await next(['where is my order 77?', found, beside('News!'), 'hello'])).toEqual(
       await next(['where is my order 77?', found, 'hello']),
     );
   });
 
-  it('is not called on a yes that may answer what an automation sent after it', async () => {
+  it('is not called on a yes that may answer what an automation sent after our question', async () => {
     expect(await next([...asked, beside('Shall we deliver tomorrow?'), 'yes'])).not.toHaveProperty(
       'calls',
     );
-    // The customer had said yes before.
+    // A yes from before the automation wrote still counts.
     const shipped = beside('Your parcel has shipped.');
     const twice = [shipped, beside('It arrives tomorrow.')];
     const expected = await next([...asked, 'yes', 'please']);
@@ -136,7 +136,7 @@ describe('a tool that is not read-only', () => {
     expect(await next([...asked, 'yes', ...twice, 'please'])).toEqual(expected);
   });
 
-  it('is not called on a yes to the offer of a person after it', async () => {
+  it('is not called on a yes to the offer of a person that follows our question', async () => {
     const offered = said(`${sentence('confirmCall', 'en', { action: 'cancel order 4455' })}
 
 ${sentence('toolFailed', 'en')}`);
@@ -179,7 +179,7 @@ describe('masked details', () => {
     ['order_number', 'is no code', {}, `it is ${PHONE}`, null],
     ['order_number', 'a code beside it', {}, `${PHONE} and order A-5`, 'A-5'],
     ['sku', 'is no match', { pattern: '\\d{2}' }, PHONE, null],
-  ])('%s by %s', async (name, _, argument, text, value) => {
+  ])('%s (%s)', async (name, _, argument, text, value) => {
     const lookup = tool('lookup', 'Looks up', schema({ [name]: { type: 'string', ...argument } }));
     const step = await next([`lookup ${text}`], { tools: [lookup] });
     if (value === null) expect(step.type).toBe('reply');
@@ -232,7 +232,7 @@ describe('small talk', () => {
     expect(await next(['thanks'])).toEqual(reply(sentence('youAreWelcome', 'en')));
   });
 
-  it('does not close, and so cancel, while an approval is waited for', async () => {
+  it('does not close while a call waits for approval, because that would cancel it', async () => {
     const waiting = [
       'cancel order 1',
       calls(call('pending_approval')),

@@ -14,7 +14,7 @@ import { createKeywordAgent } from '../../../../service/src/agent/keyword/keywor
 import { sentence } from '../../../../service/src/agent/keyword/sentences.ts';
 import type { JsonObject } from '../../../../service/src/platform/json.ts';
 
-/** A Saturday, ten in the morning where the machine is. */
+/** A Saturday at ten in the morning, in the machine's time zone. */
 const NOW = new Date(2026, 10, 21, 10, 0);
 const agent = createKeywordAgent(() => NOW);
 const ajv = new Ajv2020({ strict: false });
@@ -128,12 +128,14 @@ export const ask = (what: string, language: Language = 'en') =>
 export const UNKNOWN: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
 export const confirm = (action: string, language: Language = 'en') =>
   reply(sentence('confirmCall', language, { action }));
+/** The same question as one that the agent has asked. */
 export const confirming = (action: string, language: Language = 'en') =>
   said(sentence('confirmCall', language, { action }));
-/** Of the machine's time zone. */
+/** Of the machine's time zone, such as `+02:00`. */
 export const OFFSET =
   new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).format(NOW).split('GMT')[1] ||
   '+00:00';
+/** What `ask` asks, as a question that the agent has asked. */
 export const asking = (language: Language = 'en') =>
   said(sentence('askForArgument', language, { what: 'Order number' }));
 

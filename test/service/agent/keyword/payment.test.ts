@@ -65,7 +65,7 @@ describe('a request to pay', () => {
     ['es', 'ya pagué 50 usd'],
     ['es', 'no quiero pagar 50 usd'],
     ['pt', 'já paguei 50 reais'],
-  ])('%s: is not "%s"', (language, text) => expect(asksToPay(text, language)).toBe(false));
+  ])('%s: is not made by "%s"', (language, text) => expect(asksToPay(text, language)).toBe(false));
 });
 
 describe('money in a text', () => {
@@ -96,7 +96,7 @@ describe('money in a text', () => {
     ),
   );
 
-  it('is found in a long hostile text in no time', () => {
+  it('is looked for in a long hostile text in bounded time', () => {
     const cpuMs = cpuMsOf(() => {
       for (const part of ['9,9.', 'usd ', '$ $ ', '1 mil', '$1.1.1 '])
         moneyIn(part.repeat(4000), 'en');

@@ -56,7 +56,7 @@ describe('the customer wants a person', () => {
     'não quero que me liguem',
   ])('not: %s', (text) => expect(wantsPerson(text)).toBe(false));
 
-  it('in the words of the workspace too, whole words and in any spelling', () => {
+  it('also in the phrases of the workspace, as whole words, with or without accents and capitals', () => {
     const phrases = ['Línea directa', '  ', '!'];
     expect(wantsPerson('necesito la LINEA directa ya', phrases)).toBe(true);
     expect(wantsPerson('linea directamente', phrases)).toBe(false);
@@ -80,7 +80,7 @@ describe('yes and no', () => {
   ])('yes: %s', (text) => expect([isYes(text), isNo(text)]).toEqual([true, false]));
 
   it.each(['no', 'no thanks', 'never mind', 'no, gracias', 'mejor no', 'não', 'não quero'])(
-    'no, or at least no yes: %s',
+    'not a yes: %s',
     (text) => expect(isYes(text)).toBe(false),
   );
 
@@ -93,7 +93,7 @@ describe('yes and no', () => {
     '',
     'I do not want that at all, so please do not do it, and leave me in peace now 👍',
     '👎👍',
-  ])('no plain yes: %s', (text) => expect(isYes(text)).toBe(false));
+  ])('not a plain yes: %s', (text) => expect(isYes(text)).toBe(false));
 });
 
 it.each([

@@ -61,7 +61,7 @@ describe('filling arguments', () => {
     ['number, en thousands', { type: 'number' }, '1,234', 1234],
     ['number, es decimal', { type: 'number' }, '1,234', 1.234, { language: 'es' }],
     ['number, negative', { type: 'number' }, 'minus: -5', -5],
-    ['number, range is none', { type: 'number' }, '3-5', undefined],
+    ['number, not from a range', { type: 'number' }, '3-5', undefined],
     [
       'email',
       { type: 'string', format: 'email' },
@@ -122,7 +122,7 @@ describe('filling arguments', () => {
       '2026-11-23',
       { language: 'es' },
     ],
-    ['time, no half of the day', { type: 'string', format: 'time' }, 'at 5', undefined],
+    ['time, neither a.m. nor p.m.', { type: 'string', format: 'time' }, 'at 5', undefined],
     ['clock, pt', { type: 'string' }, 'às 15h30', '15:30', { name: 'hora', language: 'pt' }],
     [
       'date, month',
@@ -141,14 +141,14 @@ describe('filling arguments', () => {
       { name: 'hora', language: 'es' },
     ],
     [
-      'time, how long',
+      'time, not from a duration',
       { type: 'string', format: 'time' },
       'llevo 2 horas esperando',
       undefined,
       { language: 'es' },
     ],
     [
-      'integer, not of how long',
+      'integer, not from a duration',
       { type: 'integer' },
       'llevo 2 horas esperando',
       undefined,
@@ -165,7 +165,7 @@ describe('filling arguments', () => {
       { language: 'es' },
     ],
     [
-      'integer, not of midnight',
+      'integer, not from midnight',
       { type: 'integer' },
       'mañana a las 12 de la noche',
       undefined,
@@ -221,7 +221,7 @@ describe('filling arguments', () => {
     expect(await filled(argument, message, setting)).toEqual(value),
   );
 
-  it('a date and a time make a moment, with an offset', async () => {
+  it('makes a date-time with an offset from a date and a time', async () => {
     expect(await filled({ type: 'string', format: 'date-time' }, '31/12/2026 at 15:30')).toMatch(
       /^2026-12-31T15:30:00[+-]\d\d:\d\d$/,
     );
@@ -230,7 +230,7 @@ describe('filling arguments', () => {
     );
   });
 
-  it('gives each value to the argument beside it, and none to two', async () => {
+  it('gives each value to the argument named beside it, and no value to two arguments', async () => {
     const lookup = tool(
       'lookup',
       '',
@@ -263,7 +263,7 @@ describe('filling arguments', () => {
     expect(answered).toMatchObject(second);
   });
 
-  it('follows local references, and hands over what requires an object', async () => {
+  it('follows local references, and hands over when an argument has to be an object', async () => {
     const lookup = tool(
       'lookup',
       '',
@@ -351,7 +351,7 @@ describe('asking for what is missing', () => {
     );
   });
 
-  it('takes a length of time for a number where that is all of the answer', async () => {
+  it('takes a duration as a number only where it is the whole answer', async () => {
     const tools = [tool('lookup', '', schema({ days: { type: 'integer' } }))];
     const question = said(sentence('askForArgument', 'en', { what: 'Days' }));
     expect(await next(['lookup', question, '3 days'], { tools })).toEqual(

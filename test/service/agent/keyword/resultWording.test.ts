@@ -66,7 +66,7 @@ describe('after tool calls', () => {
     ),
     '['.repeat(4000) + ']'.repeat(4000),
     '{"a":'.repeat(1000) + '1' + '}'.repeat(1000),
-  ])('a hostile result stays short and no JSON (%#)', async (outcome) => {
+  ])('a hostile result becomes a short reply without JSON (%#)', async (outcome) => {
     const step = await next(['order?', calls(call('succeeded', outcome))]);
     expect(
       step.type === 'reply' &&

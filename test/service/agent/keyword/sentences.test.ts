@@ -38,7 +38,7 @@ describe('sentences', () => {
     ).toContain('{result}');
   });
 
-  it.each(LANGUAGES)('knows its own question again, behind a greeting too: %s', (language) => {
+  it.each(LANGUAGES)('recognises its own question, also after a greeting: %s', (language) => {
     const question = sentence('askForArgument', language, {
       what: 'Order number (5 digits). Please',
     });

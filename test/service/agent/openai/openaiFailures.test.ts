@@ -50,7 +50,7 @@ describe('time', () => {
   it.each([
     ['while the server hangs', hang()],
     ['in the middle of the body', slowDrip()],
-  ])('ends when the caller gives up %s, with the reason that it gives', async (_when, reply) => {
+  ])("ends when the caller gives up %s, with the caller's reason", async (_when, reply) => {
     const { server, next } = await openModel();
     server.answerWith(reply);
     const caller = new AbortController();
@@ -96,7 +96,7 @@ describe('another try', () => {
     expect(askedAt[1]! - askedAt[0]!).toBeGreaterThanOrEqual(990);
   });
 
-  it('is not waited for in vain when Retry-After is beyond the time of the call', async () => {
+  it('is not made when Retry-After asks for longer than the call may take', async () => {
     const { server, next } = await openModel({ timeoutMs: 10_000 });
     server.answerWith(tooManyRequests(30));
     expect((await failureOf(next())).message).toBe(
@@ -247,7 +247,7 @@ describe('a hostile server', () => {
   );
 });
 
-it('takes nothing from the environment and prints nothing', async () => {
+it("the model's client takes nothing from the environment and prints nothing", async () => {
   const printed: unknown[] = [];
   const print = (...line: unknown[]) => void printed.push(line);
   const before = { env: process.env, console: { ...console } };

@@ -96,7 +96,7 @@ describe('words', () => {
     expect(step.text).toBe(`${'🎉'.repeat(MAX_MESSAGE_CHARACTERS - 1)}…`);
   });
 
-  it('as long as a message can be stay whole', async () => {
+  it('that are as long as a message may be stay whole', async () => {
     const longest = '🎉'.repeat(MAX_MESSAGE_CHARACTERS);
     expect(await stepFor(text(longest))).toEqual({ type: 'reply', text: longest });
   });
@@ -261,7 +261,7 @@ describe('hand-over', () => {
     expect(step).toMatchObject({ type: 'hand_over', reason: 'customer_request' });
   });
 
-  it('is meant by its name with an underscore, unless a live tool has that name', async () => {
+  it('may also be called hand_over, unless a live tool has that name', async () => {
     const call = toolCalls({ name: 'hand_over', arguments: { reason: 'customer_request' } });
     expect(await stepFor(call)).toMatchObject({ type: 'hand_over' });
     expect(
@@ -305,7 +305,7 @@ describe('close-conversation', () => {
     },
   );
 
-  it('closes as unknown when the verdict is none of ours, and sums up with its last words when there is no summary', async () => {
+  it('closes as unknown when the verdict is not one of ours, and takes its last words as a missing summary', async () => {
     const step = await stepFor(
       toolCalls({ name: 'close-conversation', arguments: { verdict: 'great', message: 'Bye!' } }),
     );

@@ -77,7 +77,7 @@ it('offers the live tools and the built-in functions', async () => {
   });
 });
 
-it("brings a tool's schema and description into what OpenAI takes", async () => {
+it("adapts a tool's schema and description to what OpenAI takes", async () => {
   const { server } = await shown({
     tools: [
       {
@@ -103,7 +103,7 @@ it('offers the built-in functions alone when no tool may be called', async () =>
   expect(lastFunctionNames()).toEqual(['hand-over', 'close-conversation', 'mark-qualified']);
 });
 
-it('shows customer and agent in turns, and what the team wrote as such', async () => {
+it('shows customer and agent in turns, and marks what the team wrote', async () => {
   const messages = await messagesFor(
     customer('Hi'),
     { type: 'reply', from: 'agent', text: 'Hello!' },
@@ -122,7 +122,7 @@ it('shows customer and agent in turns, and what the team wrote as such', async (
   ]);
 });
 
-it('begins with a user when the history begins with something else', async () => {
+it('begins with a user message when the history begins with another one', async () => {
   const messages = await messagesFor(
     { type: 'reply', from: 'agent', text: 'Hello!' },
     customer('Hi'),

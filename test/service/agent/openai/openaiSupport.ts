@@ -84,7 +84,7 @@ export async function openModel({
   };
 }
 
-/** Closes what a test opened. @returns what OpenAI would have refused of its requests */
+/** Closes a test's servers. @returns what OpenAI would have refused in the test's requests */
 export async function closeModels(): Promise<string[]> {
   const servers = opened.splice(0);
   await Promise.all(servers.map((server) => server.close()));

@@ -21,7 +21,7 @@ const settings = (more: Record<string, string> = {}) => ({
   ...more,
 });
 
-/** Nothing of a try is kept, and no tool was called. */
+/** Nothing of a try is kept, and it called no tool. */
 async function expectNothingStored(
   service: TestService,
   endpoint: ToolEndpoint,
@@ -59,7 +59,7 @@ describe('the agent’s screen with the keyword agent', () => {
     expect(off.text).toContain('The agent is off');
   });
 
-  it('saves the settings, the preferred language first, and leaves on and off as it is', async () => {
+  it('saves the settings, the preferred language first, and leaves the agent on or off as it was', async () => {
     const page = await browser.post(
       '/agent',
       settings({ instructions: 'We sell lamps.\r\nOpen from 9.' }),
@@ -112,7 +112,7 @@ describe('the agent’s screen with the keyword agent', () => {
     await browser.post('/agent', settings());
   });
 
-  it('tries: a reply with the greeting, a call with its arguments, handing over and why; calls and keeps nothing', async () => {
+  it('shows in a try a reply with the greeting, a call with its arguments, and a hand-over with its reason; it calls and keeps nothing', async () => {
     const tool = await endpoint.define(service.api, {
       name: 'find_order',
       description: 'Finds an order by its number and says where it is.',
@@ -260,7 +260,7 @@ describe('the agent’s screen with a language model', () => {
     await expectNothingStored(service, endpoint, 1);
   });
 
-  it('waits for the model no longer than its time, and says so', async () => {
+  it('waits for the model no longer than its time limit, and says so', async () => {
     await service.restart({ LLM_TIMEOUT_MS: '600' });
     browser = await signedInBrowser(service.url);
     expect((await tryWith(model.hang())).text).toContain('The model did not answer within 0.6 s.');

@@ -19,7 +19,7 @@ import {
 const HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>';
 
 let stage: WorkflowStage;
-/** Of an n8n editor that listens for a test event. */
+/** The server of an n8n editor that listens for a test event. */
 let editor: WorkflowServer;
 let browser: Browserless;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ const shown = (until: string | RegExp) =>
     { everyMs: 20 },
   );
 
-it('shows each message that it would send, in a turn that says that it is a test', async () => {
+it('shows each message that would be sent, in a turn that is marked as a test', async () => {
   stage.workflow.answer(says('Hello.', `How are you? ${HOSTILE}`));
   const page = await tryIt('Hi there', 'It would reply');
   expect(page).toContain('Hello. Assistant How are you?');
@@ -100,7 +100,7 @@ it('begins with the greeting, as the first message to a customer does', async ()
   await stage.api.patch('/api/agent', { greeting: '' });
 });
 
-it('shows in words why it failed', async () => {
+it('shows in words why the workflow failed', async () => {
   stage.workflow.answer(answers({ message: 'Error in workflow' }, 500));
   expect(await tryIt('Hi', 'The workflow gave no answer')).toMatch(
     /answered 500: .*Error in workflow/,
@@ -138,7 +138,7 @@ describe('a workflow that asks in a try', () => {
     await tryIt('Hi', 'The workflow is working on its answer');
     return (await stage.workflow.turn()).body.turn_id as string;
   };
-  /** As the nodes ask: about the conversation that the trigger put out, or about none. */
+  /** As the nodes ask: about the conversation in the trigger's output, or about none. */
   const ask = (kind: string, turnId: string, about: { conversation_id?: string }) =>
     stage.api.post('/api/waits', {
       kind,
@@ -171,7 +171,7 @@ describe('a workflow that asks in a try', () => {
   });
 });
 
-it('goes to the editor while it listens, also when another brain answers customers', async () => {
+it('a try goes to the editor while that listens, also when another brain answers customers', async () => {
   await stage.api.patch('/api/agent', { use_webhook: false });
   await listen();
   editor.answer(says('From the editor.'));
@@ -190,7 +190,7 @@ it('goes to the editor while it listens, also when another brain answers custome
   expect(await tryIt('Hi', 'It would reply')).toContain('From the published one.');
 });
 
-it('tells no customer, no team and no automation anything', async () => {
+it('a try leaves the conversations as they are', async () => {
   const before = (await stage.api.get('/api/conversations')).body.data;
   stage.workflow.answer(says('Hello.'));
   await tryIt('Hi', 'It would reply');

@@ -294,7 +294,7 @@ describe('an answer by the API, after 202', () => {
   it.each([
     ['an answer', says('Too late.')],
     ['nonsense', answers({ nothing: 'known' })],
-  ])('may come while the HTTP call hangs; %s to that only ends the turn', async (_, answer) => {
+  ])('may come while the HTTP call hangs; %s then only ends the turn', async (_, answer) => {
     const talk = await answerAfterReply(answer);
     expect(await talk.turnIn('answered')).toMatchObject({ outcome: 'reply', messages_sent: 1 });
     expect(await talk.replies()).toEqual(['By the API.']);
@@ -306,7 +306,7 @@ describe('an answer by the API, after 202', () => {
     expect((await talk.record()).status).toBe('awaiting_human');
   });
 
-  it('refuses what it cannot read, and another workspace', async () => {
+  it('refuses what it cannot read, and a turn that does not exist', async () => {
     const { id } = await begin();
     for (const body of [{}, { text: 'a', texts: ['b'] }, { texts: [] }, { text: ' ' }])
       expect((await stage.operate(id, 'replies', body)).body.error.code).toBe('invalid_request');
@@ -316,7 +316,7 @@ describe('an answer by the API, after 202', () => {
   });
 });
 
-it('has its turns in a list, and in /metrics', async () => {
+it('the turns of a workflow are in a list, and in /metrics', async () => {
   stage.workflow.answer(says('Hi.'));
   const talk = await stage.talk('hello');
   const turn = await talk.turnIn('answered');

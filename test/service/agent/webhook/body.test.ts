@@ -26,7 +26,7 @@ beforeEach(() => stage.workflow.forget());
 
 afterAll(() => stage?.close());
 
-it('has what it needs, ready for an AI Agent and its memory', async () => {
+it('a turn has all that an AI Agent and its memory need', async () => {
   stage.workflow.answer(says('In all sizes.'), says('Blue too.'));
   const talk = await stage.talk(RED, { name: 'María' });
   await talk.reply();

@@ -197,7 +197,7 @@ describe('a service that dies in the middle of a turn', () => {
       expect(requests(place)).toHaveLength(1);
     };
 
-    it('lets the turn rest on, and go on with the answer', async () => {
+    it('keeps the turn at rest, and lets it go on with the answer', async () => {
       const { talk, id, wait } = killed.resting;
       expect(await talk.turns()).toMatchObject([{ turn_id: id, status: 'suspended' }]);
       expect((await service.api.get(`/api/waits/${wait}`)).body).toMatchObject({

@@ -1,5 +1,5 @@
-// Rounds of kill -9 while workflows answer, by HTTP and by the API; then the threads are held against
-// what the workflow was asked and answered. Hundreds of such kills: `npm run test:load`.
+// Rounds of kill -9 while workflows answer, by HTTP and by the API; then the threads are compared
+// with what the workflow was asked and answered. Hundreds of such kills: `npm run test:load`.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -19,15 +19,16 @@ import {
 
 const SEED = Number(process.env.ROUNDS_SEED ?? randomInt(1_000_000));
 const ROUNDS = 2;
+/** How many customers write at the same time. */
 const LANES = 8;
-/** Of one customer: the agent hands over after thirty replies in ten minutes. */
+/** Written by one customer at most: the agent hands over after thirty replies in ten minutes. */
 const MESSAGES = 20;
-const LONGEST_MS = 120;
-const AGAIN_MS = 100;
+const MAX_ANSWER_MS = 120;
+const RETRY_MS = 100;
 const FAILED: string = SENTENCES.handOverAfterError.en;
 
 const random = randomFrom(SEED);
-const randomMs = () => Math.floor(random() * LONGEST_MS);
+const randomMs = () => Math.floor(random() * MAX_ANSWER_MS);
 let service: ServiceProcess;
 let workflow: WorkflowServer;
 /** Ids of the customer's messages, by turn. */
@@ -52,12 +53,12 @@ afterAll(async () => {
   await workflow?.close();
 });
 
-/** Until there is an answer that is no 503. */
+/** Asks again until there is an answer other than 503. */
 async function insist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask().catch(() => null);
     if (answer !== null && (answer as Partial<ApiAnswer>).status !== 503) return answer;
-    await sleep(AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
@@ -89,12 +90,12 @@ it(`loses no answer and sends none twice, through ${ROUNDS} crashes (seed ${SEED
   isOver = true;
   const conversations = (await lanes).flat();
   await Promise.all(answering);
-  for (const id of conversations) await holdAgainst(id);
+  for (const id of conversations) await compareThread(id);
   expect(workflow.faults).toEqual([]);
   expect(asked.size).toBeGreaterThan(2 * ROUNDS);
 }, 120_000);
 
-/** Customers who write once the last message was answered. @returns the conversations */
+/** One customer after another, each writing on once answered. @returns their conversations */
 async function talkOn(): Promise<string[]> {
   const conversations: string[] = [];
   while (!isOver) {
@@ -110,8 +111,9 @@ async function talkOn(): Promise<string[]> {
 }
 
 /**
- * A turn whose HTTP answer was lost has handed over: the team hands back. On PostgreSQL the message of
- * that can be read a moment before the new status, so the customer may have written again.
+ * Waits for the agent's answer. A turn whose HTTP answer was lost hands over; the team hands back.
+ * On PostgreSQL the message of that hand-over can be read a moment before the new status, so the
+ * customer may have written again already.
  */
 async function untilAnswered(id: string): Promise<void> {
   const path = `/api/conversations/${id}`;
@@ -119,12 +121,12 @@ async function untilAnswered(id: string): Promise<void> {
     const { body } = await insist(() => service.api.get(`${path}?messages=1`));
     if (body.status === 'awaiting_human') await insist(() => service.api.post(`${path}/handback`));
     else if (body.messages[0].sender.type === 'agent') return;
-    await sleep(AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
-/** Holds a thread against what the workflow was asked and answered. */
-async function holdAgainst(id: string): Promise<void> {
+/** Compares a thread with what the workflow was asked and answered. */
+async function compareThread(id: string): Promise<void> {
   const { messages } = (await service.api.get(`/api/conversations/${id}?messages=200`)).body;
   let waiting: string[] = [];
   const sent = new Set<string>();

@@ -1,6 +1,6 @@
 // Races across many conversations at once: a turn is answered after a random time, by HTTP or by the
-// API, and before that a person takes over or the customer writes more. Afterwards the ledger of what
-// the workflow was asked and answered is held against the threads.
+// API, and before that a person takes over or the customer writes more. Afterwards the threads are
+// compared with what the workflow was asked and answered.
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { apiClient } from '../../../helpers/apiClient.ts';
@@ -110,9 +110,9 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
     for (const turn of (await stage.api.get(`/api/agent-turns?limit=200&conversation_id=${id}`))
       .body.data)
       turns.set(turn.turn_id, turn);
-  for (const story of stories) await holdAgainst(story, asked, turns);
+  for (const story of stories) await compareThread(story, asked, turns);
   const refused = asked.filter(({ turnId }) => turns.get(turnId).status === 'superseded').length;
-  // Chance decides which side wins; neither may always.
+  // Chance decides which side wins; neither may win always.
   expect(refused).toBeGreaterThan(RACES / 4);
 }, 300_000);
 
@@ -126,7 +126,7 @@ interface Story {
 interface Course {
   /** The turns of a conversation that the workflow was asked, oldest first. */
   askedIn(conversationId: string): readonly Asked[];
-  /** Something came while a turn was open. */
+  /** Counts a race: something came while a turn was open. */
   hit(): void;
   isEnough(): boolean;
 }
@@ -169,8 +169,8 @@ async function play(
   return { id: talk.id, human };
 }
 
-/** Holds a thread against what the workflow was asked and answered. */
-async function holdAgainst({ id, human }: Story, asked: Asked[], turns: Map<string, Json>) {
+/** Compares a thread with what the workflow was asked and answered. */
+async function compareThread({ id, human }: Story, asked: Asked[], turns: Map<string, Json>) {
   const { messages } = (await stage.api.get(`/api/conversations/${id}?messages=200`)).body;
   const own = new Map(
     asked.filter(({ conversationId }) => conversationId === id).map((each) => [each.turnId, each]),
@@ -181,7 +181,7 @@ async function holdAgainst({ id, human }: Story, asked: Asked[], turns: Map<stri
     if (message.sender.type === 'customer') return void waiting.push(message.id);
     const turn = own.get(message.text);
     const place = { seed: SEED, conversation: id, number: index + 1, turn: message.text };
-    // Neither stale, nor about less than what was written before it.
+    // The answer is not stale, and it answers all that was written before it.
     expect({ ...place, answers: turn?.messages }).toEqual({ ...place, answers: waiting });
     expect({ ...place, isTwice: sent.has(message.text) }).toEqual({ ...place, isTwice: false });
     const isOverPerson = human.some(({ from, to }) => index >= from && index < to);

@@ -31,7 +31,7 @@ async function begin(words = 'refund please'): Promise<{ talk: Talk; id: string 
   return { talk, id: body.turn_id };
 }
 
-/** Its workflow asks. The execution is not resumed here: it collects when the test says so. */
+/** The turn's workflow asks. Its execution collects only when the test says so. */
 async function ask(talk: Talk, turnId: string, fields: Json = {}): Promise<string> {
   const { status, body } = await stage.api.post('/api/waits', {
     kind: 'reply',
@@ -54,7 +54,7 @@ const ended = (id: string) =>
 const collect = (id: string) => stage.api.post(`/api/waits/${id}/collect`);
 
 describe('a turn that asks the customer', () => {
-  it('rests: its time stops, the answer is no turn; then it goes on and replies', async () => {
+  it('rests: its time stops, and the answer begins no other turn; then it goes on and replies', async () => {
     const { talk, id } = await begin();
     const wait = await ask(talk, id);
     expect(await talk.turnIn('suspended')).toMatchObject({ deadline: null });
@@ -73,7 +73,7 @@ describe('a turn that asks the customer', () => {
     expect(body.turn).toMatchObject({ status: 'answered', outcome: 'reply', is_resumed: true });
     expect(await talk.replies()).toEqual(['Which order?', 'Refunded.']);
     expect(await talk.turns()).toHaveLength(1);
-    // The time of a turn is that of the customer, who was waiting too.
+    // The seconds of a turn include its rest, because the customer waits then too.
     const reply = { outcome: 'reply' };
     await waitFor(
       'the turn to be counted',

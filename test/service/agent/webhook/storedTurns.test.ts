@@ -30,7 +30,7 @@ const OWNER = {
   nodeId: 'node-1',
   host: 'n8n.example.com',
 };
-const PRESENT = { covers: () => true };
+const LEASE = { covers: () => true };
 
 let fresh: FreshStore;
 let deps: Deps;
@@ -66,7 +66,7 @@ async function sentTurn(): Promise<string> {
   await recordOutcome(deps, loaded!, { type: 'deferred', notices: [] });
   const where = { conversationId };
   const [turn] = await fresh.store.transaction((tx) => tx.webhookTurns.find({ where, limit: 1 }));
-  expect(await beginTurn(deps, { id: turn!.id, runAt: nowMs }, PRESENT)).toMatchObject({
+  expect(await beginTurn(deps, { id: turn!.id, runAt: nowMs }, LEASE)).toMatchObject({
     type: 'send',
   });
   return turn!.id;
@@ -78,11 +78,11 @@ const idsOf = (store: ServiceStore) =>
     (await tx.webhookTurns.find({ where: {}, limit: 100 })).map(({ id }) => id),
   );
 
-it('is removed after RETENTION_DAYS, tries too; what has not ended stays', async () => {
+it('a turn is removed after RETENTION_DAYS, a try too; one that has not ended stays', async () => {
   const [ended, open] = [await sentTurn(), await sentTurn()];
   await answerTurn(deps, workspace, ended, says('Hi.'));
   const tried = await tryWorkflow(deps, workspace, 'hello');
-  await beginTurn(deps, { id: tried.id, runAt: nowMs }, PRESENT);
+  await beginTurn(deps, { id: tried.id, runAt: nowMs }, LEASE);
   await answerTurn(deps, workspace, tried.id, says('Hi.'));
   nowMs += 29 * DAY_MS;
   await sweepAll(fresh.store, new Date(nowMs), { days: 30, conversationDays: 0 });
@@ -92,7 +92,7 @@ it('is removed after RETENTION_DAYS, tries too; what has not ended stays', async
   expect(await idsOf(fresh.store)).toEqual([open]);
 });
 
-it('goes with its conversation, which stays while a turn has not ended', async () => {
+it('a turn is removed with its conversation, which stays while a turn has not ended', async () => {
   const [ended, open] = [await sentTurn(), await sentTurn()];
   await answerTurn(deps, workspace, ended, says('Hi.'));
   nowMs += 11 * DAY_MS;
@@ -100,7 +100,7 @@ it('goes with its conversation, which stays while a turn has not ended', async (
   expect(await idsOf(fresh.store)).toEqual([open]);
 });
 
-it('moves while it rests, with its question, and goes on there with the answer', async () => {
+it('a resting turn moves to another store with its question, and goes on there with the answer', async () => {
   const id = await sentTurn();
   const asker = { apiKeyId: 'key_1', actor: { type: 'api', name: 'n8n' } } as const;
   const wanted = {
@@ -138,7 +138,7 @@ it('moves while it rests, with its question, and goes on there with the answer',
   }
 });
 
-it('moves to another store with the webhook, and is answered there', async () => {
+it('a turn moves to another store with the webhook, and is answered there', async () => {
   const id = await sentTurn();
   const other = await openFreshStore();
   try {

@@ -44,7 +44,7 @@ async function stepsUntilFailed(talk: Talk): Promise<number> {
       const next = await turnOf(talk);
       return next.status === 'failed' || next.attempts > attempts || next.status === 'queued';
     });
-    await new Promise((resolve) => setTimeout(resolve, 50)); // the clock is looked at every 20 ms
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the service looks at the clock every 20 ms
   }
 }
 
@@ -109,7 +109,7 @@ describe('a workflow that cannot be reached', () => {
 });
 
 describe('401', () => {
-  it('fails at once when the workflow was published long ago', async () => {
+  it('fails at once when the workflow was published more than a minute ago', async () => {
     skewMs += 120_000;
     stage.workflow.answer(answers({}, 401));
     const talk = await stage.talk('hello');
@@ -119,7 +119,7 @@ describe('401', () => {
     });
   });
 
-  it('is tried again when it was published within the last minute', async () => {
+  it('is tried again when the workflow was published within the last minute', async () => {
     stage.workflow.answer(answers({}, 401), says('Known now.'));
     const talk = await stage.talk('hello');
     expect(await talk.reply()).toBe('Known now.');
@@ -127,7 +127,7 @@ describe('401', () => {
 });
 
 describe('an unpublished workflow', () => {
-  it('has its turns parked until it is published again', async () => {
+  it('keeps its turns waiting until it is published again', async () => {
     await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     expect(await talk.turnIn('queued')).toMatchObject({ attempts: 0 });
@@ -138,7 +138,7 @@ describe('an unpublished workflow', () => {
     expect(await talk.reply()).toBe('Published.');
   });
 
-  it('leaves them to another brain that a member chooses', async () => {
+  it('leaves its turns to another brain that a member chooses', async () => {
     await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     await waitFor('the reason', async () => (await turnOf(talk))?.problem);
@@ -151,7 +151,7 @@ describe('an unpublished workflow', () => {
     expect(stage.workflow.turns).toHaveLength(0);
   });
 
-  it('fails them after 60 seconds, and no other brain answers', async () => {
+  it('has its turns fail after 60 seconds, and no other brain answers', async () => {
     await stage.api.delete(`/api/agent/webhook?${ownerQuery()}`);
     const talk = await stage.talk('hello');
     await waitFor('the reason', async () => (await turnOf(talk))?.problem);
@@ -208,7 +208,7 @@ describe('a workflow that does not answer in time', () => {
   });
 });
 
-it('fails at once at an address that may not be called', async () => {
+it('a turn fails at once at an address that may not be called', async () => {
   await stage.service.restart({ ALLOWED_NETWORKS: '10.0.0.0/8' });
   const talk = await stage.talk('hello');
   expect(await talk.turnIn('failed')).toMatchObject({

@@ -1,4 +1,5 @@
-// The customer sees somebody typing while a workflow has the turn, and nobody while it waits.
+// The customer sees somebody typing while a workflow has the turn, and nobody while the workflow
+// waits.
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
 import { readChatStream, type ChatStreamReader } from '../../../helpers/chatStreamReader.ts';
@@ -20,7 +21,7 @@ async function begin(): Promise<{ customer: ChatCustomer; conversationId: string
   const customer = await chatCustomer(stage.service.url);
   const { conversation_id: conversationId } = await customer.write('Hello');
   const { body } = await stage.workflow.turn();
-  // One that was opened before could tell the typing first: it reads messages, then who types.
+  // A stream opened earlier could tell the typing first: it reads messages, then who types.
   stream = await readChatStream(stage.service.url, customer.token);
   await untilTold('Hello', 'typing');
   return { customer, conversationId, turn: body.turn_id };

@@ -37,7 +37,7 @@ export const answers =
     void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 export const says = (...texts: string[]): Workflow => answers({ reply: texts });
-/** The answer comes by the API. */
+/** Accepts the turn: its answer is to come by the API. */
 export const accepts: Workflow = (res) => void res.writeHead(202).end('{}');
 export const hangs: Workflow = () => {};
 
@@ -49,14 +49,17 @@ export interface WorkflowServer extends TrackedServer {
   secret: string | null;
   /** The service's clock. */
   now: () => number;
-  /** Answers the next turns, in order; the last one goes on. */
+  /** Answers the next turns, in order; the last of these answers is repeated. */
   answer(...workflows: Workflow[]): void;
   /** Waits for the nth turn (from 1). */
   turn(nth?: number): Promise<ReceivedTurn>;
   forget(): void;
 }
 
-/** Where executions rest. They collect when a test says so, so that a resume counts as no turn. */
+/**
+ * Where executions rest. They collect only when a test says so, and a call to resume one is not
+ * taken for a turn.
+ */
 const RESTS_PATH = '/agent/rests/';
 
 export async function startWorkflowServer(port = 0): Promise<WorkflowServer> {
@@ -109,16 +112,16 @@ export const OWNER = {
   host: 'n8n.example.com',
 };
 
-/** What tells the owner apart, as a query. */
+/** The fields that identify an owner, as a query. */
 export const ownerQuery = (changes: Partial<typeof OWNER> = {}) => {
   const { workflow_name: _, ...identity } = { ...OWNER, ...changes };
   return new URLSearchParams(identity);
 };
 
 export interface Talk extends ChatTalk {
-  /** Its turns, the oldest first. */
+  /** The conversation's turns, the oldest first. */
   turns(): Promise<Json[]>;
-  /** Waits for its newest turn to be in this status. */
+  /** Waits for the newest turn to be in this status. */
   turnIn(status: string): Promise<Json>;
 }
 
