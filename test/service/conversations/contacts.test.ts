@@ -1,4 +1,4 @@
-// Contacts over the API: masked, searched, and in the clear for a key that may.
+// Contacts over the API: masked, searched, and in the clear for a key that may reveal them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
@@ -91,7 +91,7 @@ describe('contacts', () => {
     expect(await found('call 54911')).toEqual([]);
   });
 
-  it('are in the clear for a key that may, and each reading is on record', async () => {
+  it('are in the clear for a key that may reveal them, and each reading is on record', async () => {
     const path = `/api/contacts/${maria.id}?reveal=true`;
     const refused = await service.api.get(path);
     expect(refused.status).toBe(403);

@@ -133,8 +133,8 @@ describe('conversations and their events', () => {
 
   describe('actions by status', () => {
     /**
-     * Brings a new conversation into a status by real calls; `awaiting_human` is the agent's, who
-     * has an issue of its own.
+     * Brings a new conversation into a status by real calls. Only the agent brings one into
+     * `awaiting_human`; its own tests cover that.
      */
     const inStatus = async (status: 'ai_active' | 'human_active' | 'closed') => {
       const conversation = await opened();
@@ -187,7 +187,7 @@ describe('conversations and their events', () => {
     });
   });
 
-  it('closes with summary and verdict, emits the outcome, and keeps the first outcome', async () => {
+  it('closes with summary and verdict, and emits the outcome', async () => {
     const { id, path } = await opened();
     const { body } = await service.api.post(`${path}/close`, {
       summary: 'Booked the demo.',
@@ -221,7 +221,7 @@ describe('conversations and their events', () => {
     expect((await customer.read()).map(({ text }) => text)).toEqual(['hello', 'me again']);
   });
 
-  it('fires conversation.qualified once in its life, the first time at qualified or beyond', async () => {
+  it('emits conversation.qualified once for each conversation, the first time at qualified or beyond', async () => {
     const { id, path } = await opened();
     await service.api.patch(path, { funnel_stage: 'engaged' });
     const { body } = await service.api.patch(path, { funnel_stage: 'customer' });
@@ -373,7 +373,7 @@ describe('conversations and their events', () => {
     [{ phone: 34600000000 }],
     [{ email: 'nope' }],
     [[]],
-  ])('refuses %j: one of phone and email', async (body) => {
+  ])('refuses %j: it takes exactly one of phone and email', async (body) => {
     expect(await service.api.post('/api/contacts/lookup', body)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request' } },

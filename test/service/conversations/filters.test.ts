@@ -12,7 +12,7 @@ describe('the list of conversations', () => {
   const customers: ChatCustomer[] = [];
   const ids: string[] = [];
 
-  /** Conversations 0 to 5 are opened a minute apart; 1 and 3 change later. */
+  /** Conversations 0 to 5 are opened a minute apart; 1 and 3 change later, and 6 follows 1. */
   beforeAll(async () => {
     service = await startTestService({
       clock: { now: () => new Date(START + minute * 60_000) },
@@ -76,7 +76,7 @@ describe('the list of conversations', () => {
     expect(pages.slice(0, -1).every((page) => page.length === 2)).toBe(true);
   });
 
-  it("a contact's, by its id", async () => {
+  it("holds a contact's conversations alone, by the contact's id", async () => {
     const { body } = await service.api.get(`/api/conversations/${ids[1]}`);
     expect((await listed({ contact_id: body.contact.id })).flat()).toEqual([6, 1]);
     expect(
@@ -85,7 +85,7 @@ describe('the list of conversations', () => {
     expect((await listed({ contact_id: 'ctc_nobody' })).flat()).toEqual([]);
   });
 
-  it('refuses a value that is none, and a cursor of another order', async () => {
+  it('refuses an invalid value, and a cursor of another order', async () => {
     const first = (await service.api.get('/api/conversations?limit=1')).body.next_cursor as string;
     for (const [query, param] of [
       ['status=open', 'status'],

@@ -19,7 +19,7 @@ describe('masking', () => {
     ['123456', '+1•••••'],
   ])('phone %s → %s', (digits, masked) => expect(maskPhone(digits)).toBe(masked));
 
-  it("an id of WhatsApp's, which holds the customer's number in base64, and no other", () => {
+  it("masks an id of WhatsApp's, which holds the customer's number in base64, and no other id", () => {
     const contact = { phone: '14155550134', email: null };
     const ids = [
       'wamid.HBgLMTY1MDM4Nzk0MzkVAgASGBQzQUFERjg0NDEzNDdFODU3MUMxMAA=',
@@ -68,7 +68,7 @@ describe('masking', () => {
     'Ana <ana@example.com>',
     'ana@example.com',
     '５４９１１５５５５０１３４',
-  ])('a name that is or holds a number or an address: %s', (name) => {
+  ])('masks a name that is or holds a number or an address: %s', (name) => {
     const masked = maskName(name);
     expect(masked).toContain('•');
     expect(masked.normalize('NFKC').replace(/\D/g, '').length).toBeLessThan(6);
@@ -84,7 +84,7 @@ describe('masking', () => {
     '5️⃣4️⃣9️⃣1️⃣1️⃣5️⃣5️⃣5️⃣5️⃣0️⃣1️⃣3️⃣4️⃣',
     '𝟓𝟒𝟗𝟏𝟏𝟓𝟓𝟓𝟓𝟎𝟏𝟑𝟒',
     '555 0134',
-  ])('a number in a name, written %s', (name) => {
+  ])('masks a number in a name, written %s', (name) => {
     const masked = maskName(name);
     expect(masked).toContain('••');
     expect(masked.match(/\p{N}/gu)?.length ?? 0).toBeLessThan(5);
@@ -103,7 +103,7 @@ describe('masking', () => {
     'm\u200baria\u200b@example.com',
     '"maria"@example.com',
     'maria@[example.com]',
-  ])('an address in a name, written %s', (name) => {
+  ])('masks an address in a name, written %s', (name) => {
     const masked = maskName(`Ana ${name}`);
     expect(masked).toMatch(/^Ana /);
     expect(masked).toContain('•');
@@ -111,7 +111,7 @@ describe('masking', () => {
   });
 
   it.each(['maria@example.com', '+54 9 11 5555 0134', 'Ana (maria@example.com)'])(
-    'a masked name is masked no further: %s',
+    'masks a masked name no further: %s',
     (name) => {
       expect(maskName(maskName(name))).toBe(maskName(name));
     },
@@ -129,7 +129,7 @@ describe('masking', () => {
     'Ana & Co. 100%',
     'Мария',
     '👩‍👩‍👧 Ana',
-  ])('a name stays: %s', (name) => expect(maskName(name)).toBe(name));
+  ])('leaves a name as it is: %s', (name) => expect(maskName(name)).toBe(name));
 
   const contact = { phone: '5491155550134', email: 'maria.lopez@example.com' };
 
@@ -154,7 +154,7 @@ describe('masking', () => {
     '(0151) 1234 5678',
     '0049-151-12345678',
     '+49 (0)151 12345678',
-  ])('a German one, written %s', (number) => {
+  ])('masks a German number, written %s', (number) => {
     expect(maskText(`ring ${number}!`, { phone: '4915112345678', email: null })).toBe(
       'ring +49•••••••••78!',
     );
@@ -182,14 +182,14 @@ describe('masking', () => {
     expect(maskText(`ring ${number}, thanks`, contact)).toBe('ring +54•••••••••34, thanks');
   });
 
-  it('replaces the number alone beside a sign that is a letter in small, such as the Kelvin sign', () => {
+  it('replaces the number alone beside a sign that lower case turns into a letter, such as the Kelvin sign', () => {
     expect(maskText('\u212a is my grade, ring 011 5555-0134, thanks', contact)).toBe(
       '\u212a is my grade, ring +54•••••••••34, thanks',
     );
   });
 
   it.each(['+54 9 351 412-3456', '0351 15-412-3456', '351 412 3456', '15 412-3456'])(
-    'one from Córdoba, written %s',
+    'masks a number from Córdoba, written %s',
     (number) => {
       expect(maskText(`ring ${number}!`, { phone: '5493514123456', email: null })).toBe(
         'ring +54•••••••••56!',
@@ -198,7 +198,7 @@ describe('masking', () => {
   );
 
   it.each(['+54 9 11 5555 0134', '011 15 5555 0134', '011 5555-0134'])(
-    'an Argentine number stored without the 9, written %s',
+    'masks an Argentine number stored without the 9, written %s',
     (number) => {
       expect(maskText(`ring ${number}!`, { phone: '541155550134', email: null })).toBe(
         'ring +54••••••••34!',
@@ -216,7 +216,7 @@ describe('masking', () => {
     '045 55 1234 5678',
     '01 55 1234 5678',
     '1 55 1234 5678',
-  ])('a Mexican one, written %s', (number) => {
+  ])('masks a Mexican number, written %s', (number) => {
     expect(maskText(`ring ${number}!`, { phone: '5215512345678', email: null })).toBe(
       'ring +52•••••••••78!',
     );
@@ -234,7 +234,7 @@ describe('masking', () => {
     ['36201234567', '06 20 123 4567'],
     ['390612345678', '06 1234 5678'],
     ['999123456789', '00999 123 456 789'],
-  ])('%s, dialled %s', (phone, number) => {
+  ])('masks %s, dialled %s', (phone, number) => {
     expect(maskText(`ring ${number}!`, { phone, email: null })).toBe(`ring ${maskPhone(phone)}!`);
   });
 
@@ -316,7 +316,7 @@ describe('masking', () => {
     },
   );
 
-  it('is done in bounded time with hostile texts', () => {
+  it('takes bounded time with hostile texts', () => {
     const texts = [
       '1 '.repeat(2048),
       '5-4-9-1-1-5-5-5-5-0-1-3-'.repeat(170),

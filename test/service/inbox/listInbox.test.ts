@@ -21,7 +21,7 @@ import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const BEYOND = 300;
 
-describe('the team’s list with more than one search looks at', () => {
+describe('the team’s list, with more conversations than one search looks at', () => {
   let fresh: FreshStore;
   let store: ServiceStore;
   let member: Member;
@@ -103,17 +103,17 @@ describe('the team’s list with more than one search looks at', () => {
     });
   });
 
-  it('pages of what waits hold each conversation once, the longest waiting first, also those of the same moment, and a position survives its address', async () => {
+  it('pages of what waits hold each conversation once, the longest waiting first, also those of the same moment, and a position survives being written as text', async () => {
     const seen = new Set<string>();
-    let longest = '';
+    let previousSince = '';
     let after = null;
     for (let page = 0; page < 5; page += 1) {
       const inbox = await list({ tab: 'waiting', after });
       expect(inbox.items).toHaveLength(INBOX_PAGE);
       for (const { conversation } of inbox.items) {
         seen.add(conversation.id);
-        expect(conversation.waitingSince! >= longest).toBe(true);
-        longest = conversation.waitingSince!;
+        expect(conversation.waitingSince! >= previousSince).toBe(true);
+        previousSince = conversation.waitingSince!;
       }
       expect(readPosition(writePosition(inbox.next!))).toEqual(inbox.next);
       after = inbox.next;
@@ -166,7 +166,7 @@ describe('the team’s list with more than one search looks at', () => {
     expect(searched.items).toHaveLength(2);
     const others = { ...NO_FILTER, assignee: 'mbr_01JXXXXXXXXXXXXXXXXXXXXXXX' };
     expect((await list({ tab: 'mine', filter: others })).items).toEqual([]);
-    // It counts no further than it says.
+    // Tabs are counted up to MAX_COUNTED.
     const { counts } = await list({});
     expect(counts).toMatchObject({ waiting: MAX_COUNTED, mine: MAX_COUNTED, approvals: 0 });
   });

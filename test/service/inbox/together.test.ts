@@ -58,7 +58,7 @@ describe('who looks at a conversation', () => {
     stream.close();
   });
 
-  it('refuses what no page says, and knows no conversation of other workspaces', async () => {
+  it('refuses what no page says, and a conversation that does not exist', async () => {
     expect((await say(ben, 'dancing', (await begin('Clara')).page)).status).toBe(400);
     const missing = '/conversations/conv_01JXXXXXXXXXXXXXXXXXXXXXXX';
     expect((await say(ben, 'looking', missing)).status).toBe(404);
@@ -88,7 +88,7 @@ describe('two answers at the same time', () => {
     expect(await texts()).toEqual(['Hello?', `From ${first}.`, `From ${late}.`]);
   });
 
-  it('an answer of a while ago, one’s own, and one that was on the page hold nobody up', async () => {
+  it('an older answer, one’s own, and one that was on the page hold nobody up', async () => {
     const { page, texts } = await begin('Delia');
     await ana.post(`${page}/reply`, { text: 'One.', seen: '1' });
     await ana.post(`${page}/reply`, { text: 'Two.', seen: '1' });
@@ -119,7 +119,7 @@ describe('assigning a conversation', () => {
     expect((await ana.get(page)).text).toContain('Default key (API) unassigned Ben');
   });
 
-  it('refuses a member of nobody’s team, a missing id, and a conversation that is not there', async () => {
+  it('refuses an unknown member, a missing id, and a conversation that does not exist', async () => {
     const { path } = await begin('Bo');
     const unknown = 'mbr_00000000000000000000000000';
     const { status, body } = await service.api.post(`${path}/assign`, { member_id: unknown });

@@ -11,7 +11,7 @@ import { askCustomer, startTalk } from '../waits/support.ts';
 
 const QUIET_MS = 60_000;
 
-describe('customers who wait', () => {
+describe('customers', () => {
   let service: TestService;
   let n8n: ExecutionHost;
   let ana: Browserless;
@@ -88,7 +88,7 @@ describe('customers who wait', () => {
   const nextOf = async (member: Browserless, from = '') =>
     (await member.get(`/conversations/next-waiting?from=${from}`)).path;
 
-  it('while the agent is off: from the first message to the answer', async () => {
+  it('wait from their first message to the answer while the agent is off', async () => {
     const clara = await arrive('Clara');
     const tom = await arrive('Tom');
     await clara.customer.write('Is anybody there?');
@@ -102,7 +102,7 @@ describe('customers who wait', () => {
     expect(await counted()).toBe('');
   });
 
-  it('again, when they write after a person’s answer, in the order in which they wrote', async () => {
+  it('wait again when they write after a person’s answer, in the order in which they wrote', async () => {
     const clara = await arrive('Clara');
     const tom = await arrive('Tom');
     await reply(ana, clara);
@@ -114,7 +114,7 @@ describe('customers who wait', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('not while the agent is on, until it hands over; what it still says then is no answer', async () => {
+  it('do not wait while the agent is on, until it hands over; what it says then is no answer', async () => {
     await turnAgent('on');
     const clara = await arrive('Clara');
     expect(await waiting()).toEqual([]);
@@ -130,7 +130,7 @@ describe('customers who wait', () => {
   it.each([
     ['', async () => {}],
     [', with a message sent beside it', (talk: Talk) => answer(talk, { pause_agent: false })],
-  ])('when the agent is turned off before its turn%s', async (_more, sent) => {
+  ])('wait when the agent is turned off before its turn%s', async (_more, sent) => {
     await turnAgent('on');
     await sent(await arrive('Clara'));
     await turnAgent('off');
@@ -138,7 +138,7 @@ describe('customers who wait', () => {
     await waitFor('the turn that is not taken', async () => (await counted()) === '1');
   });
 
-  it('on, whoever takes over, until they are answered', async () => {
+  it('wait on, whoever takes over, until they are answered', async () => {
     const clara = await arrive('Clara');
     await act(ana, clara, 'take-over');
     expect(await waiting(ben)).toEqual(['Clara']);
@@ -148,7 +148,7 @@ describe('customers who wait', () => {
     expect(await waiting()).toEqual(['Clara', 'Tom']);
   });
 
-  it('back with an agent that is on, no longer; with one that is off, still', async () => {
+  it('who are handed back to the agent wait no longer when it is on, and wait on when it is off', async () => {
     const clara = await arrive('Clara');
     await act(ana, clara, 'take-over');
     await act(ana, clara, 'hand-back');
@@ -160,13 +160,13 @@ describe('customers who wait', () => {
     await agentSays(clara.customer);
   });
 
-  it('on, after a message that goes out beside the agent', async () => {
+  it('wait on after a message that goes out beside the agent', async () => {
     const clara = await arrive('Clara');
     await answer(clara, { pause_agent: false });
     expect(await waiting()).toEqual(['Clara']);
   });
 
-  it('not when they answer a workflow’s question, but when it is withdrawn unread', async () => {
+  it('do not wait when they answer a workflow’s question, but do when it is withdrawn unread', async () => {
     const talk = await startTalk(service);
     expect(await counted()).toBe('1');
     const wait = await askCustomer(service, talk, n8n.execution());
@@ -176,13 +176,13 @@ describe('customers who wait', () => {
     expect(await counted()).toBe('1');
   });
 
-  it('are told to everybody, and to whoever has them alone', async () => {
+  it('who wait are told to the whole team, or only to the one who has them', async () => {
     const clara = await arrive('Clara');
     expect([await alertsOf(ana), await alertsOf(ben)]).toEqual([['Clara'], ['Clara']]);
     await reply(ana, clara);
     await clara.customer.write('And in blue?');
     expect([await alertsOf(ana), await alertsOf(ben)]).toEqual([['Clara'], []]);
-    // A workflow that answers by the API has them.
+    // A workflow that answers by the API has the customer then.
     const tom = await arrive('Tom');
     await answer(tom);
     await tom.customer.write('Thanks');
@@ -190,7 +190,7 @@ describe('customers who wait', () => {
     expect(await waiting()).toEqual(['Clara', 'Tom']);
   });
 
-  it('come in turn, those whom a colleague has last', async () => {
+  it('who wait come in turn, last those whom a colleague has', async () => {
     const [clara, tom, una] = [await arrive('Clara'), await arrive('Tom'), await arrive('Una')];
     await act(ben, clara, 'take-over');
     expect(await nextOf(ana)).toContain(tom.id);
@@ -202,7 +202,7 @@ describe('customers who wait', () => {
     expect(await nextOf(ana)).toContain(clara.id);
   });
 
-  it('are found alone by a search in their tab', async () => {
+  it('who wait are the only ones that a search in their tab finds', async () => {
     await arrive('Clara', 'My parcel is late');
     await answer(await arrive('Tom', 'My parcel is here'));
     const { text } = await ana.get('/conversations?tab=waiting&q=parcel');
@@ -210,7 +210,7 @@ describe('customers who wait', () => {
     expect(text).not.toContain('is here');
   });
 
-  it('are looked after by whoever takes over, if nobody was asked to or a colleague had them', async () => {
+  it('who wait are assigned to the member who takes over, unless somebody was asked to look after them', async () => {
     const assigneeOf = async ({ path }: Talk) => (await service.api.get(path)).body.assignee?.name;
     const clara = await arrive('Clara');
     await reply(ana, clara);

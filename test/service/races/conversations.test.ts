@@ -66,7 +66,7 @@ describe('a conversation that several change at once', () => {
       ]),
     );
   };
-  const holdsTogether = ({ messages, message_count: count }: Json, texts: readonly string[]) => {
+  const expectTexts = ({ messages, message_count: count }: Json, texts: readonly string[]) => {
     expect(count).toBe(texts.length);
     expect(messages.map(({ text }: Json) => text).sort()).toEqual([...texts].sort());
   };
@@ -77,19 +77,19 @@ describe('a conversation that several change at once', () => {
       const answers = await atOnce(5, (n) => write(`first ${n}`));
       const ids = new Set(answers.map(({ body }) => body.conversation_id));
       expect(ids.size).toBe(1);
-      holdsTogether(
+      expectTexts(
         await read([...ids][0]!),
         upTo(5).map((n) => `first ${n}`),
       );
     }
   });
 
-  it('holds a message once that is sent several times at once', async () => {
+  it('holds a message once, though it is sent several times at once', async () => {
     for (const _ of rounds(10)) {
       const { write } = await customer();
       const answers = await atOnce(5, () => write('the same', 'same'));
       expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1);
-      holdsTogether(await read(answers[0]!.body.conversation_id), ['the same']);
+      expectTexts(await read(answers[0]!.body.conversation_id), ['the same']);
     }
   });
 
@@ -119,7 +119,7 @@ describe('a conversation that several change at once', () => {
         phone: `+${phone}`,
       });
       expect(status).toBe(200);
-      holdsTogether(
+      expectTexts(
         await read(body.id),
         upTo(4).map((n) => `first ${n}`),
       );
@@ -137,7 +137,7 @@ describe('a conversation that several change at once', () => {
           service.api.post(`/api/conversations/${id}/messages`, { text: `out ${n}` }),
         ),
       ]);
-      holdsTogether(await read(id), [
+      expectTexts(await read(id), [
         'hello',
         ...texts.map((n) => `in ${n}`),
         ...texts.map((n) => `out ${n}`),
@@ -213,7 +213,7 @@ describe('a conversation that several change at once', () => {
       expect(new Set(answers.map(({ status, body }) => `${status} ${body.message.id}`)).size).toBe(
         1,
       );
-      holdsTogether(await read(id), ['hello', 'once']);
+      expectTexts(await read(id), ['hello', 'once']);
     }
   });
 });

@@ -45,7 +45,7 @@ describe('a tool call that waits for a decision', () => {
   });
   afterAll(() => endpoint?.close());
 
-  const parked = async () => {
+  const waitingCall = async () => {
     const { conversationId } = await ask(service.url, tool);
     const { tool_call_id: id } = await callIn(
       service.api,
@@ -63,7 +63,7 @@ describe('a tool call that waits for a decision', () => {
 
   it('is decided by the first of several people', async () => {
     for (const _ of rounds(8)) {
-      const { id, conversationId, decide } = await parked();
+      const { id, conversationId, decide } = await waitingCall();
       const verbs = ['approve', 'reject', 'approve', 'reject'] as const;
       const answers = await atOnce(verbs.length, (n) => decide(verbs[n]!));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
@@ -82,7 +82,7 @@ describe('a tool call that waits for a decision', () => {
 
   it('either runs or is cancelled when it is approved at the moment of a take-over', async () => {
     for (const _ of rounds(8)) {
-      const { id, conversationId, decide } = await parked();
+      const { id, conversationId, decide } = await waitingCall();
       const [approved, taken] = await Promise.all([
         decide('approve'),
         service.api.post(`/api/conversations/${conversationId}/takeover`, {}),
@@ -179,7 +179,7 @@ describe('the team', () => {
     }
   });
 
-  it('takes one of two in who join with the same address', async () => {
+  it('takes in one of two people who join with the same address', async () => {
     for (const round of rounds(5)) {
       const tokens = [await invite(), await invite()];
       const answers = await atOnce(2, (n) =>
@@ -195,7 +195,7 @@ describe('the team', () => {
 describe('the set-up link', () => {
   const service = sides({ env: () => ({ BOOTSTRAP_API_KEY: '', BOOTSTRAP_WORKSPACE: '' }) });
 
-  it('works on every process, and all of them once', async () => {
+  it('of each process works, and only one of them can be used', async () => {
     const links = service.setupUrls;
     expect(new Set(links).size).toBe(links.length);
     const tokens = links.map((link) => new URL(link).searchParams.get('token')!);

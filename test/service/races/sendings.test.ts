@@ -1,5 +1,5 @@
-// Texts to WhatsApp that are written while the one before ends: none is left without its job, each
-// comes once.
+// Texts to WhatsApp that are written at the moment when the text before ends: none is left without
+// its job, and each is sent once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   accept,

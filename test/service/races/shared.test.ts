@@ -1,5 +1,4 @@
-// What conversations share is only read: somebody who holds all of it locked holds no conversation
-// up.
+// What conversations share is only read: a lock on all of it holds no conversation up.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -46,7 +45,8 @@ onPostgres('while somebody holds everything locked that conversations share', ()
   let endpoint: ToolEndpoint;
   let tool: DefinedTool;
   /**
-   * What the receiver has not answered yet: what an answer comes to is written to its subscription.
+   * The receiver answers only at the end: each outcome is written to its subscription, which is
+   * locked.
    */
   const held: ServerResponse[] = [];
   beforeAll(async () => {

@@ -17,7 +17,7 @@ export interface Sides {
   readonly schema: string | null;
 }
 
-/** Beside what every test's service is started with. */
+/** In addition to what every test's service is started with. */
 export type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & {
   readonly ca?: () => string;
   readonly env?: () => Record<string, string>;

@@ -48,7 +48,7 @@ describe('subscriptions that are made and removed at the same time', () => {
     }
   });
 
-  it('of one address and event are one when several are changed into it', async () => {
+  it('stay one for each event and address when several are changed to the same one', async () => {
     const made = [];
     for (const n of [1, 2, 3, 4])
       made.push((await subscribe('message.sent', `/changed/${n}`)).body.id as string);
@@ -61,7 +61,7 @@ describe('subscriptions that are made and removed at the same time', () => {
     }
   });
 
-  it('are taken over by one of two at a time, and the last one has the secret', async () => {
+  it('are taken over by one publisher at a time when two publish at once, and belong to the last', async () => {
     const owner = (instance_id: string) => ({
       instance_id,
       workflow_id: 'w',
@@ -89,7 +89,7 @@ describe('subscriptions that are made and removed at the same time', () => {
     }
   });
 
-  it('are removed once when two remove one', async () => {
+  it('are removed once when three requests remove the same one', async () => {
     for (const round of rounds(20)) {
       const { id } = (await subscribe('message.sent', `/removed/${round}`)).body;
       const answers = await atOnce(3, () => service.api.delete(`/api/hooks/${id}`));

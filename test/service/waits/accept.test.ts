@@ -81,13 +81,13 @@ describe('a choice', () => {
     ['A+', 'A-'],
     ['< 100 EUR', '> 100 EUR'],
     ['C', 'C++'],
-  ])('is taken by what its button sends, also when %j and %j differ in a sign', (...choices) => {
+  ])('is taken from what its button sends, also when %j and %j differ by a sign', (...choices) => {
     const either = answerTo('choice', 'Which?', choices);
     expect(choices.map((choice) => either(choice))).toEqual(choices);
     expect(choices.map((choice) => either(`${choice.toLowerCase()}, please`))).toEqual(choices);
   });
 
-  it.each(['A', '100 EUR', 'A*'])('that %j could mean twice is not taken', (text) => {
+  it.each(['A', '100 EUR', 'A*'])('is not taken from %j, which could mean two of them', (text) => {
     expect(answerTo('choice', 'Which?', ['A+', 'A-', '< 100 EUR', '> 100 EUR'])(text)).toBeNull();
   });
 
@@ -95,7 +95,7 @@ describe('a choice', () => {
     expect(answerTo('choice', 'Which?', ['A+', 'B'])('A-')).toBeNull();
   });
 
-  it('is taken without its German letters', () => {
+  it('is taken from a spelling without ß and umlauts', () => {
     const size = answerTo('choice', 'Welche?', ['Größe', 'Farbe']);
     expect(size('grosse')).toBe('Größe');
     expect(size('GRÖSSE')).toBe('Größe');
@@ -172,7 +172,7 @@ describe('a number', () => {
     expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
   });
 
-  it('that is two numbers in the languages of the agent is not read', () => {
+  it("that means two numbers in the agent's languages is not read", () => {
     expect(answerTo('number', 'N?')('1.500')).toBeNull();
     expect(answerTo('number', 'N?')('1500')).toBe(1500);
   });
@@ -212,7 +212,7 @@ describe('the language of an answer', () => {
     ['Which day would you like?', ['en']],
     ['¿Qué día le queda bien?', ['es']],
     ['D?', LANGUAGES],
-  ])('of the question %j', (question, languages) => {
+  ])('is that of the question %j', (question, languages) => {
     expect(languagesOf([question, '5'], LANGUAGES)).toEqual(languages);
   });
 });

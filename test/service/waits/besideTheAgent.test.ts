@@ -54,7 +54,7 @@ describe('a question beside the agent', () => {
     expect(model.faults).toEqual([]);
   });
 
-  it('leaves the agent the message that the customer wrote before it', async () => {
+  it('leaves the agent the message that the customer wrote before the question', async () => {
     const release = Promise.withResolvers<undefined>();
     const before = model.requests.length;
     model.answerBy(() => (response, request) => {

@@ -6,7 +6,7 @@ import { askCustomer, askTeam, goesOn, startTalk, waitOf, type Json } from './su
 
 const HOUR_MS = 3_600_000;
 
-/** An object in an object, so many deep. */
+/** Objects in one another, `depth` levels deep. */
 const nested = (depth: number): Json => (depth === 1 ? {} : { in: nested(depth - 1) });
 
 describe('a question to the team', () => {
@@ -102,7 +102,7 @@ describe('a question to the team', () => {
     expect(body).toMatchObject({ status: 'approved', resume: { state: 'pending' } });
   });
 
-  it('is no question to a customer: that is answered by them alone', async () => {
+  it('is the only kind that the team decides: a question to a customer is answered by them alone', async () => {
     const wait = await askCustomer(service, await startTalk(service), n8n.execution());
     const { status, body } = await decide(wait.id, true);
     expect([status, body.error.code]).toEqual([400, 'invalid_request']);
@@ -110,8 +110,8 @@ describe('a question to the team', () => {
 
   it.each([
     ['reply without a conversation', { kind: 'reply' }, 400, 'conversation_id'],
-    ['kind that there is not', { kind: 'poll' }, 400, 'kind'],
-    ['time that is over', { expires_at: '2020-01-01T00:00:00Z' }, 400, 'expires_at'],
+    ['kind that does not exist', { kind: 'poll' }, 400, 'kind'],
+    ['time in the past', { expires_at: '2020-01-01T00:00:00Z' }, 400, 'expires_at'],
     ['time beyond a year', { expires_at: '2099-01-01T00:00:00Z' }, 400, 'expires_at'],
     ['time in the year 10000', { expires_at: '9999-12-31T23:59:59-14:00' }, 400, 'expires_at'],
     ['choice without choices', { accept: { type: 'choice' } }, 400, 'accept.choices'],
@@ -122,8 +122,8 @@ describe('a question to the team', () => {
     ['reminder', { remind_after: 60 }, 400, 'remind_after'],
     ['text to ask again', { retry_message: 'Again?' }, 400, 'retry_message'],
     ['text to remind', { remind_message: 'Again?' }, 400, 'remind_message'],
-    ['button, if no card', { kind: 'reply', approve_label: 'Yes' }, 400, 'approve_label'],
-    ['table, if no card', { kind: 'reply', details: { order: 4711 } }, 400, 'details'],
+    ['button without a card', { kind: 'reply', approve_label: 'Yes' }, 400, 'approve_label'],
+    ['table without a card', { kind: 'reply', details: { order: 4711 } }, 400, 'details'],
     ['details nested too deep', { details: nested(9) }, 400, 'details'],
     ['details beyond 16 KiB', { details: { text: 'x'.repeat(17_000) } }, 400, 'details'],
     ['address without https', { resume_url: 'http://n8n.example.com/x' }, 422, 'resume_url'],
@@ -143,7 +143,7 @@ describe('a question to the team', () => {
     expect(wait.details).toEqual(nested(8));
   });
 
-  it('is refused for a turn or a conversation that there is not', async () => {
+  it('is refused for a turn or a conversation that does not exist', async () => {
     for (const fields of [{ turn_id: 'turn_NONE' }, { conversation_id: 'conv_NONE' }]) {
       const { status } = await service.api.post('/api/waits', {
         kind: 'decision',

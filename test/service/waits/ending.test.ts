@@ -8,7 +8,7 @@ import { connectWhatsApp } from '../channels/whatsapp/whatsappTalk.ts';
 import { askCustomer, askTeam, goesOn, startTalk, textsTo, waitOf, type Json } from './support.ts';
 
 const HOUR_MS = 3_600_000;
-/** Longer than any test: what is judged here is judged for another reason. */
+/** Longer than any test: no answer is judged here because the customer fell quiet. */
 const QUIET_MS = 60_000;
 
 describe('a question to a customer that nobody answers', () => {
@@ -72,7 +72,7 @@ describe('a question to a customer that nobody answers', () => {
     });
   });
 
-  it('expires with an answer that is not accepted, and asks nothing again', async () => {
+  it('expires with an answer that is not accepted, and is not asked again', async () => {
     const talk = await startTalk(service);
     const execution = n8n.execution();
     const accept = { type: 'email' };
@@ -124,7 +124,7 @@ describe('a question to a customer that nobody answers', () => {
     expect([asked.status, asked.body.error.code]).toEqual([409, 'conversation_closed']);
   });
 
-  it('stays while the team decides, no matter who has control', async () => {
+  it('stays open, no matter who has control, when the team is asked instead', async () => {
     const talk = await startTalk(service);
     const wait = await askTeam(service, n8n.execution(), {
       conversation_id: talk.conversationId,
@@ -143,7 +143,7 @@ describe('a question to a customer that nobody answers', () => {
     expect(await goesOn(execution)).toMatchObject({ status: 'undeliverable' });
   });
 
-  it('is undeliverable when WhatsApp tells later that it failed', async () => {
+  it('is undeliverable when WhatsApp reports later that it failed', async () => {
     const connected = await reconnectWhatsApp();
     const customer = await connected.customer('14155552672', new Date(Date.now() + offset));
     const execution = n8n.execution();
@@ -155,7 +155,7 @@ describe('a question to a customer that nobody answers', () => {
     expect(await goesOn(execution)).toMatchObject({ status: 'undeliverable' });
   });
 
-  it('stays open when its reminder is refused, which the thread tells', async () => {
+  it('stays open when its reminder is refused, which the thread shows', async () => {
     const connected = await reconnectWhatsApp();
     const customer = await connected.customer('14155552674', new Date(Date.now() + offset));
     const execution = n8n.execution();
@@ -197,7 +197,7 @@ describe('a question to a customer that nobody answers', () => {
     expect(data).toEqual([]);
   });
 
-  it('is answered, expired or taken over, one of them, when all happens at once', async () => {
+  it('ends in exactly one way when an answer, the expiry and a take-over come at once', async () => {
     for (let round = 0; round < 12; round++) {
       const talk = await startTalk(service);
       const execution = n8n.execution();

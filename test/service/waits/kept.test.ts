@@ -83,7 +83,7 @@ describe('waits', () => {
     const refused = await another();
     expect([refused.status, refused.body.error.code]).toEqual([409, 'wait_limit_reached']);
     await service.api.post(`/api/waits/${first.id}/cancel`);
-    // At the same time, too, only one finds room.
+    // Of five at the same time, only one finds room.
     const opened = await Promise.all(Array.from({ length: 5 }, another));
     expect(opened.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
   }, 60_000);

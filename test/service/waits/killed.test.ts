@@ -33,8 +33,8 @@ describe('a service that is killed while executions wait', () => {
 
   const goesOn = (execution: RestingExecution): Promise<Json> =>
     waitFor('the execution to go on', () => execution.wentOnWith.at(0), LONG);
-  /** Waits until its execution is called no more. */
-  const isDone = (wait: { id: string }): Promise<boolean> =>
+  /** Waits until the wait's execution is called no more. */
+  const untilDone = (wait: { id: string }): Promise<boolean> =>
     waitFor(
       'the end of the calls',
       async () => {
@@ -74,7 +74,7 @@ describe('a service that is killed while executions wait', () => {
     expect((await goesOn(inTalk)).decision).toMatchObject({ note: 'one' });
     expect((await goesOn(alone)).decision).toMatchObject({ note: 'two' });
     expect((await goesOn(dying)).decision).toMatchObject({ note: 'once' });
-    await isDone(collected);
+    await untilDone(collected);
     for (const each of [reply, inTalk, alone, dying]) expect(each.wentOnWith).toHaveLength(1);
   }, 240_000);
 
@@ -101,22 +101,22 @@ describe('a service that is killed while executions wait', () => {
           approved: true,
           note,
         });
-        // Decided before the service died, whose answer was lost.
+        // On `wait_ended`, it was decided before the service died, and the answer was lost.
         if (status !== 200 && body.error.code !== 'wait_ended') throw new Error('not decided');
       };
       asked.push({ execution, answer: () => untilTaken(decideOnce, note) });
     }
     for (const [index, { execution, answer }] of asked.entries()) {
-      const isKilled = index === asked.length / 2 ? service.crashAndStartHere() : null;
+      const restart = index === asked.length / 2 ? service.crashAndStartHere() : null;
       ledger.set(execution, await answer());
-      await isKilled;
+      await restart;
     }
     for (const [execution, given] of ledger) {
       const { answer, decision } = await goesOn(execution);
       expect(answer?.text ?? decision.note).toBe(given);
     }
     for (const [execution] of ledger) {
-      await isDone({ id: execution.calls[0]! });
+      await untilDone({ id: execution.calls[0]! });
       expect(execution.wentOnWith).toHaveLength(1);
     }
   }, 300_000);

@@ -64,7 +64,7 @@ describe('a question that accepts one kind of answer', () => {
     expect(answer).toMatchObject({ value: 'maria@example.com', text: 'ok: Maria@Example.com' });
   });
 
-  it('ends after so many attempts, with the last one', async () => {
+  it('ends after max_attempts answers, with the last one', async () => {
     const talk = await startTalk(service);
     const execution = n8n.execution();
     const fields = { message: 'How many?', accept: { type: 'number' }, max_attempts: 2 };
@@ -96,7 +96,7 @@ describe('a question that accepts one kind of answer', () => {
     ['A+', 'A-'],
     ['< 100 EUR', '> 100 EUR'],
     ['C', 'C++'],
-  ])('takes the button %j, beside which stands %j', async (...choices) => {
+  ])('takes either of the buttons %j and %j', async (...choices) => {
     for (const choice of choices) {
       const talk = await startTalk(service);
       const execution = n8n.execution();
@@ -106,7 +106,7 @@ describe('a question that accepts one kind of answer', () => {
     }
   });
 
-  it('has no reminder after its end', async () => {
+  it('cannot have its reminder after its end', async () => {
     const { conversationId } = await startTalk(service);
     const { status, body } = await service.api.post('/api/waits', {
       kind: 'reply',
@@ -122,7 +122,7 @@ describe('a question that accepts one kind of answer', () => {
     );
   });
 
-  it('reminds once, when the customer is silent for so long', async () => {
+  it('reminds once, when the customer is silent for as long as remind_after says', async () => {
     const talk = await startTalk(service);
     const execution = n8n.execution();
     const wait = await askCustomer(service, talk, execution, {
@@ -140,7 +140,7 @@ describe('a question that accepts one kind of answer', () => {
     expect(await textsTo(talk.customer)).toHaveLength(2);
   });
 
-  it('reminds with the question, and later for an answer that was not accepted', async () => {
+  it('reminds with the question itself, and later when an answer came that was not accepted', async () => {
     const talk = await startTalk(service);
     const fields = { message: 'Which day?', accept: { type: 'date' }, remind_after: 600 };
     await askCustomer(service, talk, n8n.execution(), fields);
@@ -204,7 +204,7 @@ describe('a question that accepts one kind of answer', () => {
     await askCustomer(service, talk, execution, { message: 'Your order number?' });
     await talk.customer.write('A-1042');
     expect(await goesOn(execution)).toMatchObject({ status: 'answered' });
-    // What is written after it is for the agent again, which has answered nothing before.
+    // What comes after the answer is for the agent again, which has answered nothing before.
     await talk.customer.write('I want to speak to a person');
     const [, question, ...others] = await textsReach(talk, 3);
     expect(question).toBe('Your order number?');

@@ -44,7 +44,7 @@ describe('a question to a customer', () => {
       resume: { state: 'done' },
     });
     expect(collected.answer.messages).toHaveLength(2);
-    // Time passes beside the test's own steps.
+    // Real time passes too, on top of the test's own steps.
     expect(collected.answer.seconds_waited).toBeGreaterThanOrEqual(55);
     expect(collected.answer.seconds_waited).toBeLessThan(70);
     await waitFor('the attempt on record', async () => {
@@ -71,7 +71,7 @@ describe('a question to a customer', () => {
     expect(await textsTo(talk.customer)).toEqual(['Your name?']);
   });
 
-  it('is asked once at a time in a conversation', async () => {
+  it('is the only one that is open in a conversation: a second one is refused', async () => {
     const talk = await startTalk(service);
     const wait = await askCustomer(service, talk, n8n.execution());
     const second = await service.api.post('/api/waits', {

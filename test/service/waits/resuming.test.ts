@@ -40,7 +40,7 @@ describe('an execution that is resumed', () => {
       offset += stepMs;
       return null;
     });
-  /** Lets the time of each next attempt come, however long an attempt takes, until that is enough. */
+  /** Moves the clock to each next attempt until there are enough, however long one takes. */
   const untilAttempts = (wait: Json, isEnough: (resume: Json) => boolean): Promise<Json> =>
     waitFor('enough attempts', async () => {
       const { resume } = await waitOf(service, wait);
@@ -55,7 +55,7 @@ describe('an execution that is resumed', () => {
     return wait;
   };
 
-  it('is called again when the decision comes before it rests', async () => {
+  it('is called again when the decision comes before the execution rests', async () => {
     const execution = n8n.execution();
     execution.answer(409);
     const wait = await askAndDecide(execution);
@@ -143,7 +143,7 @@ describe('an execution that is resumed', () => {
     execution.answer(status);
     const wait = await askAndDecide(execution);
     await attempts(wait, 1, 0);
-    // Its request was under way for longer than the call; nobody reads the answer any more.
+    // Its request to collect outlasted the call, so nobody reads the answer any more.
     expect((await service.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
     offset += 16_000;
     await goesOn(execution);
@@ -234,7 +234,7 @@ describe('an execution that is resumed', () => {
     },
   );
 
-  it('has what it answered on record, and never its signature', async () => {
+  it('has what it answered on record, without the signature in its address', async () => {
     const execution = n8n.execution();
     execution.answer({ status: 503, message: `Not at ${execution.url} now` });
     const [first] = await attempts(await askAndDecide(execution), 1);

@@ -115,7 +115,7 @@ describe('a wait', () => {
     expect(logged.join('')).not.toContain(SIGNATURE);
   });
 
-  it('shows nothing of the address when the answer repeats it, however that is written', async () => {
+  it("shows nothing of the address when n8n's answer repeats it, in any spelling", async () => {
     const execution = n8n.execution('/webhook/t0ken.t0ken.t0ken.t0ken', 'ab%2Bcd%2fef');
     const repeated = [
       execution.url,

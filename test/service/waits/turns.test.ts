@@ -49,7 +49,7 @@ describe("a question in the agent's turn", () => {
     return body;
   };
 
-  it('is sent in its name, suspends the turn, and the answer is not a turn', async () => {
+  it("is sent in the agent's name, suspends the turn, and the answer begins no turn", async () => {
     const { talk, turnId } = await begin('Where is my order?');
     const execution = n8n.execution();
     const wait = await ask(turnId, execution, {
@@ -78,7 +78,7 @@ describe("a question in the agent's turn", () => {
     await talk.turnIn('answered');
   });
 
-  it('of the team lets newer messages have turns of their own beside it', async () => {
+  it('to the team lets newer messages have turns of their own beside it', async () => {
     const { talk, turnId } = await begin('I want my money back');
     const execution = n8n.execution();
     const wait = await ask(turnId, execution, { kind: 'decision', message: 'Refund?' });
@@ -105,7 +105,7 @@ describe("a question in the agent's turn", () => {
     expect(await talk.replies()).toEqual(['With what?']);
   });
 
-  it('is not asked any more by a turn that is over', async () => {
+  it('is refused when its turn is over', async () => {
     const { talk, turnId } = await begin('One');
     stage.workflow.answer(answers({}));
     await talk.write('Two');

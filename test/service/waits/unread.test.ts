@@ -90,7 +90,7 @@ describe('what a customer writes to a question that', () => {
     expect(await wordsOfTurn(2)).toEqual(['Can you help me?']);
   });
 
-  it("is cancelled in a turn's name is answered once, by the next turn", async () => {
+  it('was asked in a turn and is cancelled is answered once, by the next turn', async () => {
     stage.workflow.answer(accepts);
     const talk = await stage.talk('Where is my order?');
     const { body } = await stage.workflow.turn();
@@ -107,7 +107,7 @@ describe('what a customer writes to a question that', () => {
     expect(await talk.replies()).toHaveLength(2);
   });
 
-  it('is asked again at the same address in a turn that this ends is not asked once more', async () => {
+  it('is open stays with that question: another one of the same turn and address is refused', async () => {
     stage.workflow.answer(accepts);
     const talk = await stage.talk('Where is my order?');
     const { body } = await stage.workflow.turn();
@@ -165,7 +165,7 @@ describe('what a customer writes to a question that', () => {
     expect(messages.at(-1).sender.type).toBe('agent');
   });
 
-  it.each(['number', 'any'])('accepts %s and asks for a person gets one', async (type) => {
+  it.each(['number', 'any'])('accepts %s gets them a person when they want one', async (type) => {
     const talk = await begin();
     const execution = n8n.execution();
     await ask(talk, execution, { accept: { type } });
@@ -176,7 +176,7 @@ describe('what a customer writes to a question that', () => {
     expect(stage.workflow.turns).toHaveLength(1);
   });
 
-  it('asks for a person in a turn is not answered by its workflow first', async () => {
+  it("was asked in a turn gets them a person when they ask for one, and ends the workflow's turn", async () => {
     stage.workflow.answer(accepts);
     const talk = await stage.talk('Where is my order?');
     const { body } = await stage.workflow.turn();

@@ -114,7 +114,7 @@ describe('search in what was said', () => {
     expect(await found('parcel nothing')).toEqual([]);
   });
 
-  it('finds contacts by name, phone and e-mail, at the time of the last change', async () => {
+  it('finds contacts by name, phone and e-mail, in the order of their last change', async () => {
     const maria = contactOf('María López', { phone: '5491155550134', email: 'm@example.com' });
     const hers = await say(['no word of it'], maria);
     const other = await say(['please ask maria', 'or call +54 9 11 5555-0134, m@example.com']);
@@ -153,7 +153,7 @@ describe('search in what was said', () => {
     }
   });
 
-  it('finds those of a name that very many have', async () => {
+  it('finds the conversations of a name that very many contacts have', async () => {
     await Promise.all(Array.from({ length: 210 }, () => say([], contactOf('Hay'))));
     const said = await say(['hay']);
     const { items, next } = await search('hay', { limit: 200 });

@@ -75,7 +75,7 @@ describe('the words of a search', () => {
     expect(marked('订单', '我的订单在哪里')).toEqual(['订单']);
   });
 
-  it('finds every text by each of its own words, and whole', () => {
+  it('finds every text when the whole of it is searched for', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
         const query = readWordQuery(text);

@@ -1,4 +1,4 @@
-// Who looks and who writes: how seldom it is stored, and for how long.
+// Who looks and who writes: how often that is stored, and for how long.
 import { describe, expect, it } from '@jest/globals';
 import { sweepAll } from '../../../../service/src/app/retention/housekeeping.ts';
 import {
@@ -12,7 +12,7 @@ describe('what is stored of a member who is there', () => {
   const of = { workspaceId: 'ws', conversationId: 'conv_1', memberId: 'mbr_1' };
   const start = Date.UTC(2026, 0, 1);
 
-  /** How often what a page says is stored. */
+  /** @returns the seconds at which something is stored of what a page says */
   function stored(said: readonly (readonly [second: number, doing: Doing])[]): readonly number[] {
     let presence: Presence | null = null;
     const seconds: number[] = [];
@@ -30,7 +30,7 @@ describe('what is stored of a member who is there', () => {
   it('is written about once a minute while they look, and never lapses between', () =>
     expect(stored(every(25, 200, 'looking'))).toEqual([0, 50, 100, 150, 200]));
 
-  it('is written every five seconds while they write, however often they say so', () =>
+  it('is written every four seconds while they write, however often they say so', () =>
     expect(stored(every(1, 20, 'writing'))).toEqual([0, 4, 8, 12, 16, 20]));
 
   it('is written when they stop or leave, once', () =>

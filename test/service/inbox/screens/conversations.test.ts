@@ -146,7 +146,7 @@ describe('the conversations screen', () => {
       expect(seen).toEqual(Array.from({ length: 55 }, (_, i) => `Paged ${54 - i}`));
     });
 
-    it('reads an address that nobody gave out as the beginning', async () => {
+    it('takes an address that no page links to for the beginning of the list', async () => {
       for (const query of [
         'tab=nonsense',
         'older=x',
@@ -190,7 +190,7 @@ describe('the conversations screen', () => {
       expect(await markIn(ana, id)).toBeNull();
     });
 
-    it('do not stand at what was closed', async () => {
+    it('are not shown on a closed conversation', async () => {
       const { id } = await customer({ name: 'Closed unread' });
       await service.api.post(`/api/conversations/${id}/close`, {
         verdict: 'unknown',

@@ -46,7 +46,7 @@ describe('the inbox', () => {
     await agentSays(chat);
     return { chat, id, path: `/conversations/${id}` };
   };
-  /** One who waits for a person. */
+  /** A customer who waits for a person. */
   const askForPerson = (name: string) => arrive(name, 'Can I talk to a person, please?');
 
   const onWhatsApp = async (phone: string, name: string, message: Record<string, unknown>) => {
@@ -110,7 +110,7 @@ describe('the inbox', () => {
   });
 
   it.each(['stage=x', 'channel[]=web_chat', 'status=open', 'assignee=<script>'])(
-    'ignores a filter that nobody gave out: %s',
+    'ignores a filter that no page offers: %s',
     async (query) => {
       const { status, html } = await ana.get(`/conversations?${query}`);
       expect(status).toBe(200);
@@ -118,7 +118,7 @@ describe('the inbox', () => {
     },
   );
 
-  it('says what a customer sent on WhatsApp beside text', async () => {
+  it('says what a customer sent on WhatsApp other than text', async () => {
     const caption = 'This seam';
     const path = await onWhatsApp('447700900777', 'Pia Picture', {
       type: 'image',

@@ -36,8 +36,9 @@ describe('a payment link in a conversation, on the screen', () => {
   let ana: Browserless;
   let foreign: string;
   let aheadMs = 0;
-  /** How long requests wait for a page, and what they wait instead while it is set. */
-  const waits: number[] = [];
+  /** How long each request would wait for the provider's page, ms. */
+  const waitsMs: number[] = [];
+  /** How long requests wait instead; null: as long as they would. */
   let shorterMs: number | null = null;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
 
@@ -47,7 +48,7 @@ describe('a payment link in a conversation, on the screen', () => {
       clock,
       env: { ...MEMBER_ENV, STRIPE_API_URL: stripe.url, GRAPH_API_URL: graph.url },
       paymentWait: (ms) => {
-        waits.push(ms);
+        waitsMs.push(ms);
         return shorterMs ?? ms;
       },
     });
@@ -162,7 +163,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(await customer.read()).toHaveLength(3);
   });
 
-  it('two clicks on one form make one link and send one message; the same form with another content is another one', async () => {
+  it('two clicks on one form make one link and send one message; the same form with other contents makes another link', async () => {
     const { customer, form, id } = await conversation();
     const token = (await ana.get(form)).value('form')!;
     const twice = await Promise.all(
@@ -290,7 +291,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(page.html).toContain(`id="${link.id}"`);
   });
 
-  it('tells who comes second, and changes nothing', async () => {
+  it('marked as paid a second time: says who was first, and changes nothing', async () => {
     const { form, id, path } = await conversation();
     await send(form);
     const [link] = await linksOf(id);
@@ -323,7 +324,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect((await linksOf(id))[0].status).toBe('cancelled');
   });
 
-  it('expired: says so, and the transfer that came late can still be marked', async () => {
+  it('expired: says so, and can still be marked as paid when a transfer comes late', async () => {
     const { form, id, path } = await conversation();
     await send(form, { expires_manual: String(3600) });
     const [link] = await linksOf(id);
@@ -475,7 +476,7 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(text).not.toMatch(/Send to the customer|Cancel link/);
     });
 
-    it('that Stripe cannot be asked for says why on its card, until it is there', async () => {
+    it('that Stripe cannot make at the moment says why on its card, until it is made', async () => {
       stripe.answerAll(stripeError(503));
       const { id, path } = await conversation();
       const made = service.api.post(`/api/conversations/${id}/payment-links`, LINK);
@@ -503,7 +504,7 @@ describe('a payment link in a conversation, on the screen', () => {
       shorterMs = 300;
       try {
         const page = await send(form, FORM_STRIPE);
-        expect(waits.at(-1)).toBe(8_000);
+        expect(waitsMs.at(-1)).toBe(8_000);
         expect(page.text).toContain('The payment link is being created and has not been sent yet.');
         expect(page.text).toMatch(
           /Payment link US\$49\.00 being created .*Waiting for Stripe to create the payment page\..*Cancel link/,

@@ -86,7 +86,7 @@ describe('what workflows ask, on the screens', () => {
     expect((await waitOf(service, { id })).status).toBe('rejected');
   });
 
-  it('takes one of two decisions that are made at once, and tells the other who made it', async () => {
+  it('takes one of two decisions that are made at once, and tells the other member who made it', async () => {
     for (let round = 0; round < 4; round++) {
       const execution = n8n.execution();
       const { id } = await askTeam(service, execution, { message: `Round ${round}?` });
