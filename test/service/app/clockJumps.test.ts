@@ -6,12 +6,12 @@ import { waitFor } from '../../helpers/waitFor.ts';
 
 const DAY = 24 * 3_600_000;
 
-describe('when the clock on the wall is set', () => {
+describe('when the wall clock is set', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let aheadMs: number;
-  /** The texts of the events that came, in order. */
-  const came = () => receiver.payloads().map(({ message }) => String(message.text));
+  /** The texts of the messages in the events that arrived, in order. */
+  const arrived = () => receiver.payloads().map(({ message }) => String(message.text));
   const start = async (retryDelays: string) => {
     const clock = { now: () => new Date(Date.now() + aheadMs), steadyMs: () => performance.now() };
     service = await startTestService({
@@ -35,44 +35,44 @@ describe('when the clock on the wall is set', () => {
     await receiver?.close();
   });
 
-  it('forward by a day, a waiting retry waits on, and signatures carry the new time', async () => {
+  it('forward by a day, a retry keeps its wait, and signatures carry the new time', async () => {
     await start('60000,60000,60000');
     await write('fails once');
-    await waitFor('the first attempt', () => came().length === 1);
-    await waitFor('its record', async () => (await deliveriesOf())[0]?.attempts.length === 1);
+    await waitFor('the first attempt', () => arrived().length === 1);
+    await waitFor('the record', async () => (await listDeliveries())[0]?.attempts.length === 1);
     aheadMs = DAY;
     for (const text of ['a', 'b', 'c']) {
       await write(text);
-      await waitFor('a delivery after the jump', () => came().at(-1) === text);
+      await waitFor('a delivery after the jump', () => arrived().at(-1) === text);
     }
-    expect(came()).toEqual(['fails once', 'a', 'b', 'c']);
+    expect(arrived()).toEqual(['fails once', 'a', 'b', 'c']);
     const signedAt =
       Number(/t=(\d+)/.exec(String(receiver.requests.at(-1)!.headers['x-service-signature']))![1]) *
       1000;
     expect(Math.abs(signedAt - (Date.now() + DAY))).toBeLessThan(60_000);
   });
 
-  it('back by a day, a waiting retry comes when its wait is over', async () => {
+  it('back by a day, a retry is sent when its wait is over', async () => {
     await start('300,300,300');
     await write('fails once');
-    await waitFor('the first attempt', () => came().length === 1);
+    await waitFor('the first attempt', () => arrived().length === 1);
     aheadMs = -DAY;
-    await waitFor('the retry', () => came().length === 2);
+    await waitFor('the retry', () => arrived().length === 2);
     await write('after');
-    await waitFor('what is emitted afterwards', () => came().at(-1) === 'after');
+    await waitFor('what is emitted afterwards', () => arrived().at(-1) === 'after');
   });
 
-  it('back by a day while the service is off, a waiting retry comes all the same', async () => {
+  it('back by a day while the service is off, a retry is sent all the same', async () => {
     await start('1500,1500,1500');
     await write('fails once');
-    await waitFor('its record', async () => (await deliveriesOf())[0]?.attempts.length === 1);
+    await waitFor('the record', async () => (await listDeliveries())[0]?.attempts.length === 1);
     aheadMs = -DAY;
     await service.restart();
-    await waitFor('the retry', () => came().length === 2);
-    expect(came()).toEqual(['fails once', 'fails once']);
+    await waitFor('the retry', () => arrived().length === 2);
+    expect(arrived()).toEqual(['fails once', 'fails once']);
   });
 
-  async function deliveriesOf(): Promise<{ attempts: unknown[] }[]> {
+  async function listDeliveries(): Promise<{ attempts: unknown[] }[]> {
     const [hook] = (await service.api.get('/api/hooks')).body.data;
     return (await service.api.get(`/api/hooks/${hook.id}/deliveries`)).body.data;
   }

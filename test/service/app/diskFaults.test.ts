@@ -12,7 +12,7 @@ describe('when the disk fails under a running service', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;
-  /** Requests that the receiver has not answered yet. */
+  /** Each answers a request that the receiver holds. */
   let held: (() => void)[];
   let isHolding: boolean;
   let log: string[];
@@ -45,7 +45,7 @@ describe('when the disk fails under a running service', () => {
 
   const send = (text: string) =>
     customer.api.post('/api/chat/messages', { text, client_message_id: text });
-  const ready = async () => fetch(`${service.url}/readyz`);
+  const fetchReadyz = async () => fetch(`${service.url}/readyz`);
   const texts = async () => (await customer.read()).map(({ text }: { text: string }) => text);
   const sent = () => receiver.payloads().map(({ message }) => String(message.text));
 
@@ -63,13 +63,13 @@ describe('when the disk fails under a running service', () => {
         expect(answer).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       }
-      const notReady = await ready();
+      const notReady = await fetchReadyz();
       expect(notReady.status).toBe(503);
       expect(JSON.stringify(await notReady.json())).toMatch(words);
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
       files.fail = () => null;
-      await waitFor('/readyz', async () => (await ready()).status === 200);
+      await waitFor('/readyz', async () => (await fetchReadyz()).status === 200);
       expect((await send('after')).status).toBe(202);
       expect(await texts()).toEqual(['before', 'after']);
       await waitFor('both events', () => sent().length === 2);
@@ -78,18 +78,18 @@ describe('when the disk fails under a running service', () => {
     },
   );
 
-  it('what arrived and could not be recorded is recorded later, and sent no second time, however often the disk comes and goes', async () => {
+  it('a delivery that arrived and could not be recorded is recorded later, and not sent again, however often the disk comes and goes', async () => {
     isHolding = true;
     const all = Array.from({ length: 4 }, (_, n) => `message ${n}`);
     for (const text of all) expect((await send(text)).status).toBe(202);
     await waitFor('the requests', () => held.length === 4);
-    const failing = () => (files.fail = (each) => (each === 'write' ? diskError('ENOSPC') : null));
-    failing();
+    const fill = () => (files.fail = (each) => (each === 'write' ? diskError('ENOSPC') : null));
+    fill();
     expect((await send('refused')).status).toBe(503);
     isHolding = false;
     for (const answer of held.splice(0)) answer();
-    // The disk works long enough to be found working, then fails with the first record, which goes
-    // to a new journal.
+    // The disk works until the store has found that it does, and fails again at the first record,
+    // which goes to a new journal.
     files.fail = (each, path) =>
       each === 'write' && /journal-[^1]/.test(path) ? diskError('ENOSPC') : null;
     const recoveries = () =>
@@ -97,7 +97,7 @@ describe('when the disk fails under a running service', () => {
     await waitFor('three short recoveries', () => recoveries() >= 3);
     expect(sent().sort()).toEqual(all);
     files.fail = () => null;
-    await waitFor('/readyz', async () => (await ready()).status === 200);
+    await waitFor('/readyz', async () => (await fetchReadyz()).status === 200);
     const [hook] = (await service.api.get('/api/hooks')).body.data;
     const deliveries = async (): Promise<{ status: string; attempts: unknown[] }[]> =>
       (await service.api.get(`/api/hooks/${hook.id}/deliveries`)).body.data;

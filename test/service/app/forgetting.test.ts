@@ -40,7 +40,7 @@ import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-/** What nobody but this customer has, in each place where the service keeps something. */
+/** Words that only this customer's data holds, for each place where the service stores some. */
 const PERSONAL = [
   'Zoraida',
   'zoraida@example.com',
@@ -103,7 +103,7 @@ describe('forgetting a contact', () => {
     return { asked, done };
   };
 
-  /** A customer of whom something is kept everywhere. */
+  /** A customer of whom something is stored in every place. */
   async function customerEverywhere() {
     const hook = await api.post('/api/hooks', {
       events: ['conversation.opened', 'message.received', 'message.sent', 'conversation.closed'],
@@ -173,10 +173,10 @@ describe('forgetting a contact', () => {
       401,
     );
 
-    // What was owed is cancelled; another customer's stays.
-    const owed = (await api.get(`/api/hooks/${hook}/deliveries`)).body.data;
-    expect(owed.every(({ status }: { status: string }) => status === 'pending')).toBe(true);
-    expect(owed.length).toBe(1);
+    // The deliveries about this customer are gone; the one about the other customer stays.
+    const left = (await api.get(`/api/hooks/${hook}/deliveries`)).body.data;
+    expect(left.every(({ status }: { status: string }) => status === 'pending')).toBe(true);
+    expect(left.length).toBe(1);
     expect((await api.get(`/api/conversations/${kept}`)).body.messages[0].text).toBe('I stay');
 
     // The books stay, and the workflow goes on.
@@ -205,7 +205,7 @@ describe('forgetting a contact', () => {
     expect(PERSONAL.filter((word) => stored.includes(word))).toEqual([]);
   });
 
-  it('asks once more, and removes nothing without the tick', async () => {
+  it('asks once more, and removes nothing until the box is ticked', async () => {
     const customer = await chatCustomer(service.url, { name: 'Zoraida' });
     const id = (await customer.write('hello')).conversation_id;
     await browser.get(`/conversations/${id}/contact`);
@@ -269,7 +269,7 @@ describe('forgetting that is interrupted', () => {
     await storage.remove();
   });
 
-  /** A contact with two conversations, and events of another one between theirs. */
+  /** A contact with two conversations, and events of another conversation between theirs. */
   async function fill() {
     const createdAt = timestamp(new Date());
     const at = { workspaceId: workspace.id, createdAt };
@@ -378,7 +378,7 @@ describe('forgetting that is interrupted', () => {
     );
   const deps = () => ({ store, clock: systemClock }) as unknown as Deps;
 
-  it('shows nothing of them from the first moment on, before the rest is removed', async () => {
+  it('shows nothing of the contact from the first moment on, while most is still stored', async () => {
     const member = { id: 'mbr_1', workspaceId: workspace.id } as Member;
     const wait = { kind: 'decision', status: 'open', message: 'Zoraida?', accept: {}, contactId };
     await store.transaction(async (tx) => {
@@ -413,7 +413,7 @@ describe('forgetting that is interrupted', () => {
   });
 
   it.each([1, 3, 6])(
-    'goes on after a kill behind batch %i, and counts nothing twice',
+    'goes on after a kill that follows batch %i, and counts nothing twice',
     async (n) => {
       await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
       const claim = { queue: FORGETTING_QUEUE, limit: 1, freeSlots: () => 1, leaseMs: 60_000 };
@@ -478,7 +478,7 @@ describe('forgetting that is interrupted', () => {
     expect(questions[2]).toBe(1200);
   });
 
-  it('leaves the record to what retention removes beside it', async () => {
+  it('finishes, with a whole record, when retention removes some of the same beside it', async () => {
     await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
     const later = new Date(Date.now() + 10 * 86_400_000);
     await sweepAll(store, later, { days: 30, conversationDays: 1 });

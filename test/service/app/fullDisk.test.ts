@@ -17,7 +17,8 @@ const KEY = `cs_live_${'D'.repeat(32)}`;
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
 /**
- * A mount that nobody else sees and that goes with its process; some systems let no user make one.
+ * Whether this user may make a mount that only its own process sees and that goes with it. Some
+ * systems do not allow it.
  */
 const canMount = (() => {
   try {
@@ -31,7 +32,7 @@ const canMount = (() => {
 })();
 
 // A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
-// again. It stands in where no mount can be made.
+// again. These tests stand in for the mount where none can be made.
 (canMount ? describe.skip : onLinux)('when files cannot grow any more', () => {
   let folder: string;
   let child: ChildProcess;
@@ -189,7 +190,7 @@ const canMount = (() => {
     });
     expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    // What is too little for the data would do for the log.
+    // Room that is too small for the data is enough for log lines, so it is filled too.
     const there = `/proc/${child.pid}/root${folder}`;
     const filled = writeFile(`${there}/more-ballast`, Buffer.alloc(1_000_000));
     await expect(filled).rejects.toThrow('ENOSPC');

@@ -13,7 +13,7 @@ import { startTestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
-const KEPT = { days: 30, conversationDays: 0 };
+const RETENTION = { days: 30, conversationDays: 0 };
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
 
 describe('housekeeping', () => {
@@ -107,7 +107,7 @@ describe('housekeeping', () => {
         });
       }
     });
-    await sweepAll(store, NOW, KEPT);
+    await sweepAll(store, NOW, RETENTION);
     await store.transaction(async (tx) => {
       const left = await tx.deliveries.find({ where: {}, limit: 10_000 });
       expect(left.map(({ status, createdAt }) => [status, createdAt])).toEqual([
@@ -178,14 +178,14 @@ describe('housekeeping', () => {
       await arrive(tx, 'silent', 1.01, false);
       await arrive(tx, 'young', 0.99, false);
     });
-    await sweepAll(store, NOW, KEPT);
+    await sweepAll(store, NOW, RETENTION);
     expect(await left()).toEqual(['writer', 'young']);
     await store.transaction((tx) => arrive(tx, 'later', 0.5, true));
-    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), KEPT);
+    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), RETENTION);
     expect(await left()).toEqual(['writer', 'later']);
   });
 
-  it('leaves a visitor who never wrote without a way in: their token is unknown, and a new one is given', async () => {
+  it('no longer knows the token of a visitor who never wrote, and gives a new one', async () => {
     let now = new Date();
     const service = await startTestService({ clock: { now: () => now } });
     try {

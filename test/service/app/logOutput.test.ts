@@ -27,14 +27,13 @@ describe('the log', () => {
     expect(readFileSync(join(folder, 'log'), 'utf8')).toBe('{"a":1}\n{"b":"é"}\n');
   });
 
-  it('does not mind a descriptor that cannot be written', () => {
+  it('ignores a descriptor that cannot be written to', () => {
     const fd = openSync(join(folder, 'log'), 'w');
     closeSync(fd);
     expect(() => new LogOutput(fd).write('lost\n')).not.toThrow();
   });
 
-  // The child's file may grow to 2 or 4 KiB (4 blocks, as large as the shell's are), then as far as it
-  // wants.
+  // The child's file may grow to 4 blocks of the shell's size (2 or 4 KiB), later without a limit.
   onLinux(
     'drops what does not fit, says how much when there is room again, and leaves whole lines',
     () => {

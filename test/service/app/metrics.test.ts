@@ -16,9 +16,9 @@ const TOKEN = 'a-token-for-metrics-0123456789';
 describe('/metrics counts deliveries', () => {
   let service: TestService;
   let receiver: EventReceiver;
-  /** What the receiver answers next; 200 when there is no more. */
+  /** What the receiver answers next; 200 once the list is empty. */
   let script: (number | 'reset' | 'hang')[];
-  /** What it has not answered yet. */
+  /** The answers that it holds back. */
   let held: ServerResponse[];
 
   beforeEach(async () => {
@@ -67,12 +67,12 @@ describe('/metrics counts deliveries', () => {
     const duration = 'conversation_service_delivery_attempt_duration_seconds';
     expect(metrics.value(`${duration}_count`, { status_class: 'none' })).toBe(2);
     expect(metrics.value(`${duration}_sum`, { status_class: 'none' })).toBeGreaterThan(1.9);
-    // The whole wait holds the time-out and the three pauses; what was refused never arrived.
+    // The wait includes the time-out and the three pauses. The refused delivery has none.
     expect(metrics.value('conversation_service_delivery_wait_seconds_count')).toBe(1);
     expect(metrics.value('conversation_service_delivery_wait_seconds_sum')).toBeGreaterThan(1.9);
   });
 
-  it('one that is sent again by hand counts once more; its wait does not', async () => {
+  it('once more when one is sent again by hand, but not its wait', async () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     await (await chatCustomer(service.url)).write('hello');
     await waitFor('one delivered', async () => (await outcome('delivered')) === 1);
@@ -87,7 +87,7 @@ describe('/metrics counts deliveries', () => {
     ).toBe(1);
   });
 
-  it('what is cancelled counts, what waits and is under way shows in the queue', async () => {
+  it('also cancelled ones, and shows in the queue what waits and what is under way', async () => {
     await service.restart({ DELIVERY_TIMEOUT_MS: '60000' });
     const { id } = await receiver.subscribe(service, 'message.received');
     const customer = await chatCustomer(service.url);
@@ -118,7 +118,7 @@ describe('/metrics counts deliveries', () => {
     );
   });
 
-  it('a failing subscription is counted, until the next success', async () => {
+  it('and failing subscriptions, each until its next success', async () => {
     await receiver.subscribe(service, 'message.received');
     await receiver.subscribe(service, 'conversation.opened', '/opened');
     const customer = await chatCustomer(service.url);
@@ -148,7 +148,7 @@ describe('/metrics tells how the service is', () => {
   });
   afterEach(() => service?.stop());
 
-  it('in a format that parses, each metric described, with nothing of a caller in it', async () => {
+  it('in a format that parses, each metric described, with nothing about callers in it', async () => {
     const customer = await chatCustomer(service.url, {
       name: 'Maria',
       phone: '+54 9 11 5555-0134',
@@ -195,8 +195,8 @@ describe('/metrics tells how the service is', () => {
 
   it('the event loop, the memory, the files of the store and its faults', async () => {
     await (await chatCustomer(service.url)).write('hello');
-    // Blocked for 0.3 s of this round; asked again when the measuring timer had no turn before the
-    // reading.
+    // Each round blocks the event loop for 0.3 s. Another follows if the timer that measures had no
+    // turn before the reading.
     await waitFor('the blocked event loop to be seen', async () => {
       const blockedFrom = performance.now();
       while (performance.now() - blockedFrom < 300);
@@ -237,7 +237,7 @@ describe('who may read /metrics', () => {
   });
   const status = async (headers: Record<string, string> = {}, url = service!.url) =>
     (await fetch(`${url}/metrics`, { headers })).status;
-  /** fetch sets Host by itself. */
+  /** Not by fetch, which sets Host by itself. */
   const statusWithHost = (host: string) =>
     new Promise<number>((resolve, reject) => {
       request(`${service!.url}/metrics`, { headers: { host } }, (response) =>
@@ -261,7 +261,7 @@ describe('who may read /metrics', () => {
       'X-Forwarded-Host',
     ])
       expect([name, await status({ [name]: '127.0.0.1' })]).toEqual([name, 401]);
-    // A page in a browser on this machine whose name was made to point to it.
+    // As from a page in a browser on this machine, whose domain was made to point to it.
     expect(await statusWithHost('rebound.example.com')).toBe(401);
     expect(await statusWithHost(`[::1]:${port}`)).toBe(200);
     const refused = await (

@@ -157,7 +157,7 @@ describe('what must not get out', () => {
     },
   );
 
-  it('a fault of ours says nothing of the inside', async () => {
+  it('an internal error reveals nothing of the inside', async () => {
     const { createApp } = await import('../../../service/src/app/createApp.ts');
     const broken = createApp({
       config: readConfig({}),

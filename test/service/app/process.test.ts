@@ -168,7 +168,7 @@ describe('the service as a process', () => {
       expect((await here('key', 'create', '--name', 'x', option, value)).code).not.toBe(0);
 
     const service = await startHere();
-    expect(service.setupUrl).not.toBeNull(); // there is no member yet
+    expect(service.setupUrl).not.toBeNull(); // no member exists yet
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
     const limitedApi = apiClient(service.url, limitedKey);
     expect((await limitedApi.get('/api/conversations')).status).toBe(200);
@@ -208,14 +208,14 @@ describe('the service as a process', () => {
     expect(service.err).toBe('conversation-service: PORT must be a whole number.\n');
   });
 
-  it('starts with no settings other than those it was given: a .env that cannot be read stops it', async () => {
+  it('does not start when .env cannot be read, since its settings would be missing', async () => {
     await symlink('.env', join(folder, '.env'));
     const service = run();
     expect(await ended(service)).toBe(1);
     expect(service.err).toMatch(/^conversation-service: \.env cannot be read: ELOOP.*\n$/);
   });
 
-  // And when the folder is taken: test/service/crash/dataFolder.test.ts.
+  // For a folder that is taken, see test/service/crash/dataFolder.test.ts.
   it('says in one line when the port is taken', async () => {
     const holder = createServer().listen(0);
     await once(holder, 'listening');
@@ -240,7 +240,7 @@ describe('the service as a process', () => {
     expect(err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
   });
 
-  it('serves an n8n on the same machine after npm start and the setup form, with no variable, and ends in order when npm is told to', async () => {
+  it('serves an n8n on the same machine after npm start and the setup form, with no variable set, and ends in order when npm is stopped', async () => {
     const held: ServerResponse[] = [];
     const n8n = createServer((request, response) => {
       request.resume();
@@ -279,7 +279,7 @@ describe('the service as a process', () => {
       expect(held[0]!.req.headers['x-service-event']).toBe('message.received');
 
       service.child.kill('SIGTERM');
-      await waitFor('it takes no more requests', () =>
+      await waitFor('the service to take no more requests', () =>
         fetch(`${url}/healthz`).then(
           () => false,
           () => true,

@@ -34,7 +34,7 @@ describe('/readyz and a delivery loop that hangs', () => {
   let store: ServiceStore;
   let server: Server;
   let dispatcher: Dispatcher;
-  /** As if so much more time had passed. */
+  /** By how much longer ago the loop's last turn is made to look. */
   let passedMs: number;
   let isHanging: boolean;
   let stalledMs: number;
@@ -43,7 +43,7 @@ describe('/readyz and a delivery loop that hangs', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     [passedMs, isHanging, stalledMs] = [0, false, 0];
-    // Everything is real but a claim that never answers.
+    // Everything is real, except that a claim never answers while `isHanging`.
     const claim: ServiceStore['claim'] = (request) =>
       isHanging ? new Promise(() => {}) : store.claim(request);
     const hanging = new Proxy(store, {
@@ -114,7 +114,7 @@ describe('/readyz and a delivery loop that hangs', () => {
 
   it('is not ready once the loop has not turned for 30 seconds, and says what is wrong and what to do', async () => {
     isHanging = true;
-    // Longer than between two turns of a loop without work.
+    // Longer than a loop without work waits between two turns.
     await waitFor('the loop to hang', () => dispatcher.sinceLastTurnMs > 3000);
     passedMs = 20_000;
     expect((await readiness(url())).status).toBe(200);
@@ -153,7 +153,7 @@ onEmbeddedStore(describe)('/readyz of a whole service', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is not ready while the disk takes nothing, in words, and ready again when it does', async () => {
+  it('is not ready while the disk is full, says so, and is ready again when there is room', async () => {
     expect((await readiness(service.url)).status).toBe(200);
     files.fail = (operation) => (operation === 'sync' ? diskError('ENOSPC') : null);
     await expect(chatCustomer(service.url)).rejects.toThrow('unavailable');
@@ -172,7 +172,7 @@ onEmbeddedStore(describe)('/readyz of a whole service', () => {
     );
   });
 
-  it('is not ready while the disk confirms nothing, refuses what comes, and answers what has waited when it does', async () => {
+  it('is not ready while the disk confirms no write, refuses new ones, and answers the waiting one once it is confirmed', async () => {
     const customer = await chatCustomer(service.url);
     const release = files.holdSyncs((path) => path.includes('journal'));
     const waiting = customer.write('waits for the disk');
@@ -204,17 +204,17 @@ onEmbeddedStore(describe)('/readyz of a whole service', () => {
     ]);
   });
 
-  it('is not ready from the moment a stop begins, while what has begun is still answered', async () => {
+  it('is not ready from the moment a stop begins, and still answers the request under way', async () => {
     let answers = '';
     socket = connect(Number(new URL(service.url).port), '127.0.0.1').on(
       'data',
       (chunk) => (answers += String(chunk)),
     );
-    // A request that is half here when the stop begins.
+    // A request of which only a part has arrived when the stop begins.
     socket.write(
       'POST /api/chat/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{',
     );
-    await waitFor('the half request to be here', () => answers.startsWith('HTTP/1.1 100 '));
+    await waitFor('the first part to arrive', () => answers.startsWith('HTTP/1.1 100 '));
     expect((await readiness(service.url)).status).toBe(200);
     const stopped = service.stop();
     socket.write('}GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');

@@ -50,7 +50,7 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
       verdict: 'goal_reached',
     });
 
-  it('removes what nobody has touched for so long, closed or open, and leaves the rest whole', async () => {
+  it('removes conversations that nobody has touched for so many days, closed or open, and leaves the rest whole', async () => {
     const [back, silent, recent] = [
       await chatCustomer(service.url, { name: 'Ana' }),
       await chatCustomer(service.url, { email: 'silent@example.com' }),
@@ -147,7 +147,7 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
 });
 
 describe('RETENTION_DAYS', () => {
-  it('gives up what a receiver has not taken for so long, so that it cannot fill the disk, and keeps conversations', async () => {
+  it('gives up deliveries that a receiver has not taken for so many days, so that they cannot fill the disk, and keeps conversations', async () => {
     let skewMs = 0;
     const receiver = await startEventReceiver(() => {}); // never answers
     const service = await startTestService({

@@ -178,13 +178,13 @@ describe('what retention removes', () => {
     readMarks: 0,
   };
   const sweep = (conversationDays: number) => sweepAll(store, NOW, { days: 365, conversationDays });
-  /** The store, whose disk is full after so many transactions. */
-  const failingAfter = (most: number): Pick<ServiceStore, 'transaction'> => {
+  /** The store, with a disk that is full after `maxTransactions`. */
+  const failingAfter = (maxTransactions: number): Pick<ServiceStore, 'transaction'> => {
     let transactions = 0;
     return {
       transaction(fn) {
         transactions += 1;
-        if (transactions > most) throw new StoreUnavailable('the disk is full');
+        if (transactions > maxTransactions) throw new StoreUnavailable('the disk is full');
         return store.transaction(fn);
       },
     };
@@ -246,7 +246,7 @@ describe('what retention removes', () => {
       { payment: { status: 'open', expiresAt: daysAgo(-1), providerUrl: null } },
     ],
     [
-      'a provider that has still to be told',
+      'a provider that still has to be told',
       {
         payment: { status: 'cancelled', work: { task: 'expire', attempts: 1, runAt: daysAgo(-1) } },
       },
@@ -277,7 +277,7 @@ describe('what retention removes', () => {
     },
   );
 
-  it('comes to what lies behind hundreds of conversations that have to stay', async () => {
+  it('removes a conversation that comes after hundreds that have to stay', async () => {
     await store.transaction(async (tx) => {
       for (let n = 0; n < 230; n += 1) await put(tx, 32, { call: { status: 'running' } });
       await put(tx, 31);
@@ -298,7 +298,7 @@ describe('what retention removes', () => {
     expect(most).toBeLessThan(800);
   });
 
-  it('ends in a workspace of more members than one transaction removes documents', async () => {
+  it('finishes in a workspace that has more members than a transaction may remove documents', async () => {
     await store.transaction(async (tx) => {
       for (let n = 0; n < 600; n += 1)
         await tx.members.put({
@@ -387,7 +387,7 @@ describe('what retention removes', () => {
       return owed;
     };
 
-    it('are given up, with job and event, when their turn has not come for RETENTION_DAYS; what was queued again lately keeps its event', async () => {
+    it('are given up, with job and event, once they have been due for RETENTION_DAYS; one queued again lately keeps its event', async () => {
       const [, again] = await store.transaction(async (tx) => [
         await putOwed(tx, 32, 31),
         await putOwed(tx, 32, 0.5),
@@ -403,7 +403,7 @@ describe('what retention removes', () => {
       expect((await store.stats()).queues[DELIVERY_QUEUE]?.waiting).toBe(1);
     });
 
-    it('10,000 of them go in small transactions', async () => {
+    it('are removed in small transactions, even 10,000 of them', async () => {
       for (let n = 0; n < 20; n += 1)
         await store.transaction(async (tx) => {
           for (let i = 0; i < 500; i += 1) await putOwed(tx, 32, 31);

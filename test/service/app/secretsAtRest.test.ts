@@ -31,7 +31,7 @@ describe('secrets in what is stored', () => {
   let secrets: Secret[];
 
   beforeAll(async () => {
-    // Each of them says back all that it was sent.
+    // Receiver, endpoint and model each answer with what they were sent.
     receiver = await startEventReceiver(
       (request, response) => void response.end(JSON.stringify(request.headers)),
     );
@@ -71,7 +71,7 @@ describe('secrets in what is stored', () => {
     model?.close();
   });
 
-  it('are all there to be looked for, and the search finds them in each spelling', async () => {
+  it('are all long enough to look for, and the search finds each spelling', async () => {
     expect(secrets.length).toBeGreaterThan(20);
     for (const { what, value } of secrets) expect([what, value.length >= 12]).toEqual([what, true]);
     const [{ value }] = secrets as [Secret];
@@ -144,7 +144,7 @@ describe('secrets in what is stored', () => {
     },
   );
 
-  onEmbeddedStore(it)('no other user of the machine may read its files', async () => {
+  onEmbeddedStore(it)('are in files that no other user of the machine may read', async () => {
     const readable = await eachFile(service.folder, async (path, name) =>
       ((await stat(path)).mode & 0o077) === 0 ? [] : [name],
     );
@@ -207,7 +207,7 @@ onEmbeddedStore(describe)('a start with a key that does not fit', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('is refused in one line that says what to do, and works again with the right one', async () => {
+  it('is refused in one line that says what to do, and a start with the right key works again', async () => {
     const right = await readFile(keyFile(), 'utf8');
     const refused: [string, string, RegExp][] = [
       [
@@ -257,7 +257,7 @@ onEmbeddedStore(describe)('a start with a key that does not fit', () => {
     },
   );
 
-  it('is refused when the key file is no file', async () => {
+  it('is refused when the key file is a folder', async () => {
     await rm(keyFile());
     await mkdir(keyFile());
     await expect(start()).rejects.toThrow(/encryption\.key cannot be read \(EISDIR\)/);

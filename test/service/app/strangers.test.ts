@@ -14,7 +14,7 @@ import { readMetrics } from '../../helpers/metrics.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-/** What a proxy of the service says of a visitor. */
+/** The header in which a proxy in front of the service gives the visitor's address. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const countBy = (answers: readonly ApiAnswer[]) => {
   const counts: Record<string, number> = {};
@@ -83,7 +83,7 @@ describe('strangers, as the service is set up by default', () => {
     expect((await reached('address_sessions')) - before).toBe(6);
   });
 
-  it('send 300 wrong keys a minute; a key that was right lately goes on behind the same address', async () => {
+  it('send 300 wrong keys a minute; a key that was right lately still works from the same address', async () => {
     const listWith = async (key: string, address: string): Promise<ApiAnswer> => {
       const answer = await fetch(`${service.url}/api/hooks`, {
         headers: { authorization: `Bearer ${key}`, ...from(address) },
@@ -155,7 +155,7 @@ describe('strangers, as the service is set up by default', () => {
     expect((await write(token, '192.0.2.11', 'still heard')).status).toBe(202);
   });
 
-  it('write 300 messages a minute from one address; what one visitor is refused is not taken from the others', async () => {
+  it('write 300 messages a minute from one address; a visitor’s refused messages are not taken from the others', async () => {
     const tokens = await times(11, () => tokenFrom('192.0.2.20'));
     expect(countBy(await times(60, (n) => write(tokens[0]!, '192.0.2.20', `${n}`)))).toEqual({
       ok: 30,
@@ -167,17 +167,17 @@ describe('strangers, as the service is set up by default', () => {
     expect((await write(await tokenFrom('192.0.2.21'), '192.0.2.21', '1')).status).toBe(202);
   });
 
-  it('send 2 MB of chat requests a minute from one address, told beforehand or not', async () => {
+  it('send 2 MB of chat requests a minute from one address, with or without a Content-Length', async () => {
     const text = 'x'.repeat(200_000); // too long for a message: 400, and its bytes count
     const sizeOf = (n: number) => JSON.stringify({ text, client_message_id: `${n}` }).length;
     const token = await tokenFrom('192.0.2.30');
-    const told = await times(11, (n) => write(token, '192.0.2.30', `${n}`, text));
-    expect(countBy(told)).toEqual({
+    const withLength = await times(11, (n) => write(token, '192.0.2.30', `${n}`, text));
+    expect(countBy(withLength)).toEqual({
       invalid_request: Math.floor(2_000_000 / sizeOf(1)),
       rate_limited: 11 - Math.floor(2_000_000 / sizeOf(1)),
     });
     expectRefused(
-      told.find(({ status }) => status === 429)!,
+      withLength.find(({ status }) => status === 429)!,
       /2,000,000 bytes of chat messages from one address/,
       60,
     );
@@ -199,14 +199,14 @@ describe('strangers, as the service is set up by default', () => {
         } as RequestInit)
       ).status;
     };
-    const untold: number[] = [];
-    for (let n = 0; n < 11; n++) untold.push(await send(n));
-    expect(untold.slice(0, 8)).toEqual(Array(8).fill(400));
-    expect(untold.slice(-1)).toEqual([429]);
+    const withoutLength: number[] = [];
+    for (let n = 0; n < 11; n++) withoutLength.push(await send(n));
+    expect(withoutLength.slice(0, 8)).toEqual(Array(8).fill(400));
+    expect(withoutLength.slice(-1)).toEqual([429]);
     expect(await reached('address_bytes')).toBeGreaterThan(0);
   });
 
-  it('are an office of 40 behind one address, who chat at their own pace, and do not notice', async () => {
+  it('chat unhindered as an office of 40 behind one address', async () => {
     const tokens = await times(40, () => tokenFrom('192.0.2.40'));
     const answers: ApiAnswer[] = [];
     for (let round = 0; round < 6; round++) {
@@ -236,7 +236,7 @@ describe('strangers, as the service is set up by default', () => {
 });
 
 describe('an address, with a budget of the test’s own', () => {
-  it('loads so many pages, and gets its words in a page', async () => {
+  it('loads as many pages as its budget allows, then one that says why there are no more', async () => {
     // 60 requests, and three wrong keys.
     const service = await startTestService({ env: { ...MEMBER_ENV, ADDRESS_BUDGET: '0.01' } });
     try {
@@ -252,7 +252,7 @@ describe('an address, with a budget of the test’s own', () => {
       ];
       for (let n = 0; n < 60; n++) {
         const answer = await get(paths[n % paths.length]!);
-        // An answer that is not read is still under way, and only two may be.
+        // An answer that is not read is still under way, and only two may be under way.
         const text = await answer.text();
         expect(answer.status === 429 ? text : '').toBe('');
       }
@@ -288,7 +288,7 @@ describe('an address, with a budget of the test’s own', () => {
     }
   });
 
-  it('is sent so many bytes of messages a minute, by reading or by a stream; another address goes on', async () => {
+  it('is sent 200 kB of messages a minute, by reading or by a stream; another address goes on', async () => {
     const service = await startTestService({ env: { ADDRESS_BUDGET: '0.01' } }); // 200 kB
     try {
       const { token } = (
@@ -325,7 +325,7 @@ describe('an address, with a budget of the test’s own', () => {
     }
   });
 
-  /** The budget's own counting, by a clock of the test's. */
+  /** Asks the budget itself, with a clock that the test sets. */
   it('has 2,000 new chats and 20,000 messages a day, however slowly they come, and the next day again', async () => {
     let now = 0;
     const limiters = (limit: ConstructorParameters<typeof MemoryLimiter>[0]) =>
@@ -367,8 +367,8 @@ describe('an address without a budget', () => {
   });
   afterAll(() => service?.stop());
 
-  // The first one: it counts all that is refused.
-  it('fills no log: of what is refused, 600 lines a minute are written', async () => {
+  // The first test of this service, because it counts all refused requests.
+  it('does not fill the log: its refused requests get 600 lines a minute', async () => {
     const ask = (path: string) => fetch(service.url + path).then((answer) => answer.text());
     for (let n = 0; n < 700; n += 50)
       await Promise.all(
@@ -384,7 +384,7 @@ describe('an address without a budget', () => {
     expect(lines.filter((line) => line.includes('log_lines'))).toHaveLength(1);
   });
 
-  it('is let do everything', async () => {
+  it('has no limit', async () => {
     for (let n = 0; n < 70; n++)
       expect(
         (await apiClient(service.url, null).post('/api/chat/sessions', {}, from('192.0.2.1')))
@@ -429,7 +429,7 @@ describe('API calls of a workspace', () => {
         return answers;
       };
       expect(countBy(await call(keys[0]!, 25))).toEqual({ ok: 20, rate_limited: 5 });
-      // What the key was refused is not taken from the workspace.
+      // The calls that a key was refused do not count for the workspace.
       expect(countBy(await call(keys[1]!, 20))).toEqual({ ok: 20 });
       const third = await call(keys[2]!, 12);
       expect(countBy(third)).toEqual({ ok: 10, rate_limited: 2 });
@@ -452,7 +452,7 @@ describe('API calls of a workspace', () => {
   });
 });
 
-it('a rate that is off counts nothing', async () => {
+it('a rate limit that is off counts nothing', async () => {
   const { spend } = rateLimit(
     {
       limiters: () => {

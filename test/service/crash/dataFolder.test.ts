@@ -12,12 +12,10 @@ import { waitFor } from '../../helpers/waitFor.ts';
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 const KEY = `cs_live_${'F'.repeat(32)}`;
 
-/**
- * A process tree of its own, where the holder's process cannot be seen; some systems let no user
- * make one.
- */
+/** For `unshare`: a process tree of its own, in which the holder's process cannot be seen. */
 const OWN_PROCESSES = ['-rpf', '--mount-proc', '--kill-child'];
-const hasNamespaces = (() => {
+/** Some systems let no user make one. */
+const canHideProcesses = (() => {
   try {
     execFileSync('unshare', [...OWN_PROCESSES, 'true'], { stdio: 'ignore' });
     return true;
@@ -72,7 +70,7 @@ describe('a data folder', () => {
     return each.err;
   };
 
-  it('in use refuses a second process with the holder’s pid, also through a symlink and one that cannot see the holder, and takes one right after kill -9', async () => {
+  it('in use refuses a second process and names the holder’s pid, even through a symlink or to a process that cannot see the holder, and is free right after kill -9', async () => {
     const holder = run();
     await started(holder);
     const link = join(folder, 'link');
@@ -83,7 +81,7 @@ describe('a data folder', () => {
       ),
     );
     // As in another container, by a command, which opens the folder as a start does.
-    if (hasNamespaces) {
+    if (canHideProcesses) {
       const list = [process.execPath, MAIN, 'key', 'list'];
       const other = run(data, 'unshare', [...OWN_PROCESSES, ...list]);
       expect(await refusal(other)).toContain(`is in use by process ${holder.child.pid}.`);

@@ -8,7 +8,7 @@ export interface DyingPoint {
   readonly file: string;
   /** `half`: a write that gets half of its bytes to the file. */
   readonly moment: 'before' | 'half' | 'after';
-  /** Only the write that holds this text, or what comes after it. */
+  /** If given, the point is at or after the first write that holds this text. */
   readonly text?: string;
 }
 
@@ -59,7 +59,7 @@ export function dyingFiles(): DyingFiles {
         return {
           write: (bytes, position) => {
             const { file: name = '', text } = armed?.point ?? {};
-            // A snapshot holds it too, of what was written long ago.
+            // Only in the file of the point: a snapshot may hold the same text from earlier writes.
             if (text !== undefined && path.includes(name) && Buffer.from(bytes).includes(text))
               hasText = true;
             return around('write', path, async () => {

@@ -17,7 +17,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { dyingFiles, type DyingPoint } from './dyingFiles.ts';
 
 /**
- * What a service leaves that is killed at a point: its folder as it was then, what it had
+ * What a service that is killed at a point leaves: its folder as it was then, the texts that it had
  * acknowledged, and how many requests it had sent.
  */
 interface Death {
@@ -29,7 +29,7 @@ interface Death {
 /**
  * A service whose folder is copied at points of its dealings with the disk. A process that is killed
  * leaves the same: what it has written stays, and nothing else of it. That a real kill leaves no less
- * is in test/service/store/kill.test.ts.
+ * is shown by test/service/store/kill.test.ts.
  */
 export class DyingStage {
   receiver!: EventReceiver;
@@ -65,7 +65,7 @@ export class DyingStage {
     this.#acknowledged.push(text);
   }
 
-  /** Writes what replaces what it wrote last, so that the next snapshot is near and stays small. */
+  /** Replaces one large value, so that the journal soon needs a snapshot, which stays small. */
   async fillJournal(): Promise<void> {
     const instructions = crypto.randomUUID().padEnd(12_000, 'x');
     await this.#service.api.patch('/api/agent', { instructions });
@@ -98,7 +98,7 @@ export class DyingStage {
    * @returns the texts that both have sent, one for each request
    */
   async expectNothingLost(left: Death, more: readonly string[] = []): Promise<string[]> {
-    const sentByTheOther = this.receiver.requests.length;
+    const requestsBefore = this.receiver.requests.length;
     const settings = testSettings({ env: { DATA_DIR: left.folder } });
     const started: Service = await startService(readConfig(settings), { ca: this.receiver.ca });
     try {
@@ -112,11 +112,11 @@ export class DyingStage {
       expect(stored).toEqual(expect.arrayContaining(acknowledged));
       await this.#untilAllIsSent(started.url);
       const all = this.receiver.payloads();
-      const sent = [...all.slice(0, left.requests), ...all.slice(sentByTheOther)].map(
+      const sent = [...all.slice(0, left.requests), ...all.slice(requestsBefore)].map(
         ({ message }) => String(message.text),
       );
       expect(sent).toEqual(expect.arrayContaining(acknowledged));
-      // Also of what was stored and not acknowledged.
+      // One id for each text, also for those that were stored and not acknowledged.
       for (const same of Map.groupBy(all, ({ message }) => message.text).values())
         expect(new Set(same.map(({ id }) => id)).size).toBe(1);
       expect(this.receiver.faults).toEqual([]);

@@ -1,4 +1,4 @@
-// Killed in the middle of the POST: test/service/deliveries/killed.test.ts.
+// For a kill in the middle of the POST, see test/service/deliveries/killed.test.ts.
 import { describe, expect, it } from '@jest/globals';
 import type { DyingPoint } from './dyingFiles.ts';
 import { DyingStage } from './dyingStage.ts';
@@ -12,7 +12,7 @@ describe('a service that is killed', () => {
     ['right after the record is flushed', { operation: 'sync', moment: 'after' }, 1],
   ];
   it.each(afterTheAnswer)(
-    'between the 2xx and its record, %s, repeats it with the same id or not at all',
+    'between the 2xx and its record, %s, repeats the delivery with the same id or not at all',
     async (when, point, attempts) => {
       const answered = `answered, ${when}`;
       const left = await stage.dieAt(

@@ -1,6 +1,7 @@
 // The service, started as its command starts it, over a disk that gets into trouble as STALL says:
 // `snapshot`: each write of a snapshot takes two seconds;
-// `full-from-signal`: every write fails after SIGUSR2; `fsync-from-signal`: no fsync ends after it.
+// `full-from-signal`: after SIGUSR2, every write fails;
+// `fsync-from-signal`: after SIGUSR2, no fsync ends.
 import { readConfig } from '../../../service/src/app/config.ts';
 import { createLogger, startService } from '../../../service/src/app/service.ts';
 import { nodeFiles, type Files, type StoreFile } from '../../../service/src/store/lowdb/index.ts';

@@ -16,7 +16,7 @@ describe('SIGTERM', () => {
 
   const requestsOf = (text: string) =>
     stage.receiver.payloads().filter(({ message }) => message.text === text);
-  /** @returns how each will end */
+  /** @returns for each stream, all that it sends until it ends, or `cut` if it breaks off */
   const openStreams = async (
     url: string,
     { token }: ChatCustomer,
@@ -28,7 +28,7 @@ describe('SIGTERM', () => {
     return streams.map((stream) => stream.text().catch(() => 'cut'));
   };
 
-  it('ends open chat streams at once, takes no more, lets an attempt under way end and records it, and waits for one that never ends no longer than its time', async () => {
+  it('ends open chat streams at once, takes no more requests, lets an attempt under way end and records it, and does not wait for ever for one that hangs', async () => {
     const env = { DELIVERY_RETRY_DELAYS_MS: '100,100,100' };
     const url = await stage.start(env);
     const customer = await chatCustomer(url);
@@ -42,7 +42,7 @@ describe('SIGTERM', () => {
     await customer.write(UNDER_WAY);
     await waitFor('the request', () => requestsOf(UNDER_WAY).length > 0);
     const stopped = stage.stop();
-    await waitFor('it takes no more requests', () =>
+    await waitFor('the service to take no more requests', () =>
       fetch(`${url}/healthz`).then(
         () => false,
         () => true,
@@ -75,7 +75,7 @@ describe('SIGTERM', () => {
   });
 
   onEmbeddedStore(it)(
-    'while it is starting ends it with 0, whenever it comes',
+    'ends a starting service with 0, whenever it comes',
     async () => {
       for (const delayMs of [0, 100]) {
         const data = join(stage.storage.folder, String(delayMs));

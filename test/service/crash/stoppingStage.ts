@@ -24,7 +24,7 @@ export class StoppingStage {
   child!: ChildProcess;
   /** What the service has written to its standard output. */
   out = '';
-  /** How requests are answered; nothing happens by itself. */
+  /** Called for each request that arrives; its answer is sent when this calls `end`. */
   answer: (end: () => void) => void = (end) => end();
   #tls!: TlsFiles;
   #here: Service | null = null;
@@ -53,7 +53,7 @@ export class StoppingStage {
     });
   }
 
-  /** @returns its address */
+  /** Starts the service as a process. @returns its address */
   async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
     this.out = '';
     this.child = spawn(process.execPath, [script], {
@@ -63,7 +63,7 @@ export class StoppingStage {
     return waitFor('the start', () => /"url":"([^"]+)"/.exec(this.out)?.[1]);
   }
 
-  /** Starts one in this process, which costs a tenth. @returns its address */
+  /** Starts the service in this process, in a tenth of the time. @returns its address */
   async startHere(): Promise<string> {
     this.#here = await startService(readConfig({ ...this.#settings, LOG_LEVEL: 'silent' }), {
       ca: this.receiver.ca,
@@ -82,7 +82,7 @@ export class StoppingStage {
     };
   }
 
-  /** @returns how it ended and how long that took */
+  /** Sends SIGTERM. @returns how the process ended and how long that took */
   async stop(): Promise<{ code: number | null; ms: number }> {
     const begun = performance.now();
     const ended = once(this.child, 'exit') as Promise<[number | null, string | null]>;

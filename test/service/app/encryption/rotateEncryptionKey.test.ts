@@ -99,10 +99,7 @@ describe('rotate-encryption-key', () => {
       await store.close();
     }
   };
-  /**
-   * Opens the folder as a start does. @returns the box, and every collection with sealed values in
-   * it
-   */
+  /** Opens the folder as a start does. @returns the box, and every sealed value in the folder */
   const openFolder = async (
     folder: string,
     encryptionKey?: string,
@@ -150,7 +147,7 @@ describe('rotate-encryption-key', () => {
   it('reaches every collection there is, however deep in a document a value stands', async () => {
     const folder = await newFolder();
     const store = await openLowdbStore(collections, { folder });
-    const present = await openSecretBox(store, { dataDir: folder, encryptionKey: undefined });
+    const currentBox = await openSecretBox(store, { dataDir: folder, encryptionKey: undefined });
     const names = Object.keys(collections).filter(
       (name) => name !== 'settings',
     ) as (keyof typeof collections)[];
@@ -161,8 +158,8 @@ describe('rotate-encryption-key', () => {
           id: `x_${name}`,
           text: 'v1.not sealed',
           forged,
-          sealed: present.seal(`flat ${name}`),
-          deep: { list: [1, null, { sealed: present.seal(`deep ${name}`) }] },
+          sealed: currentBox.seal(`flat ${name}`),
+          deep: { list: [1, null, { sealed: currentBox.seal(`deep ${name}`) }] },
         };
         await (tx[name] as unknown as { put(document: { id: string }): Promise<void> }).put(
           document,
@@ -195,7 +192,7 @@ describe('rotate-encryption-key', () => {
     await store.close();
   });
 
-  it('a service goes on as if nothing had been: tools stay live, deliveries are signed, links open', async () => {
+  it('leaves a service that goes on as before: tools stay live, deliveries are signed, links open', async () => {
     const folder = await copy();
     await rotate(folder, NEW_KEY);
     const { box, sealed } = await openFolder(folder);
@@ -209,7 +206,7 @@ describe('rotate-encryption-key', () => {
     try {
       const [tool] = (await service.api.get('/api/tools?name=check_stock')).body.data;
       expect(tool.status).toBe('live');
-      // An edit that changes nothing of how it is called leaves it live.
+      // An edit that does not change how the tool is called leaves it live.
       expect(
         (await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says what is there.' }))
           .body.status,
@@ -255,7 +252,7 @@ describe('rotate-encryption-key', () => {
     expect((await openFolder(folder, NEW_TEXT)).sealed.length).toBeGreaterThan(8);
   });
 
-  it('refuses what cannot be, and changes nothing', async () => {
+  it('refuses keys, files and folders that it cannot use, and changes nothing', async () => {
     const folder = await copy();
     await expect(rotate(folder, oldKey)).rejects.toThrow(
       'The new key is the current one. Make another',
@@ -266,7 +263,7 @@ describe('rotate-encryption-key', () => {
     await expect(rotate(await newFolder(), NEW_KEY)).rejects.toThrow(
       /There is nothing in .* to seal with a new key/,
     );
-    // As a service does that runs.
+    // Holds the folder as a running service does.
     const holder = await openLowdbStore(collections, { folder });
     const whileInUse = await runHere(folder);
     await holder.close();

@@ -23,8 +23,8 @@ const newFolder = () => {
   folders.push(folder);
   return folder;
 };
-/** A digest of its files' names and bytes. */
-const contentOf = (folder: string): string => {
+/** A digest of the names and bytes of a folder's files. */
+const digestOf = (folder: string): string => {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder).sort())
     hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
@@ -62,8 +62,7 @@ describe('rotate-encryption-key, killed at any moment', () => {
 
   /**
    * Rotates the key of a copy. A process that is killed leaves the folder as it is at that moment.
-   * @returns a copy of the folder before each step that the rotation takes on the disk, but for
-   * those that are as the step before left them
+   * @returns a copy of the folder in each state that the rotation takes it through, in order
    */
   const rotateInSteps = async (encryptionKey?: string): Promise<string[]> => {
     const folder = newFolder();
@@ -76,7 +75,7 @@ describe('rotate-encryption-key, killed at any moment', () => {
       if (!isRotating) return;
       const state = newFolder();
       cpSync(folder, state, { recursive: true, filter: isNoLock });
-      const content = contentOf(state);
+      const content = digestOf(state);
       if (content !== last) states.push(state);
       last = content;
     };
@@ -107,7 +106,7 @@ describe('rotate-encryption-key, killed at any moment', () => {
     const oldBox = createSecretBox(parseEncryptionKey(oldKey, 'it'));
     const check = async (folder: string) => {
       const key = await readAll(folder);
-      // The start has ended what was left to do.
+      // The start has finished what the rotation left to do.
       expect(await readdir(folder)).not.toContain('encryption.key.new');
       expect((await readFile(join(folder, 'encryption.key'), 'utf8')).trim()).toBe(
         key === 'new' ? NEW_TEXT : oldKey,

@@ -65,7 +65,7 @@ describe('the page of example workflows', () => {
       expect(await browser.get(path)).toMatchObject({ status: 404 });
   });
 
-  it.each(['/keys', '/tools', '/conversations'])('%s leads a newcomer to it', async (path) => {
+  it.each(['/keys', '/tools', '/conversations'])('is linked from %s', async (path) => {
     expect((await browser.get(path)).html).toContain('href="/examples');
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 
-/** What is asked before anything is looked up, so the ids need not exist. */
+/** Refused before anything is looked up, so the ids need not exist. */
 const POSTS = [
   ...['reply', 'take-over', 'hand-back', 'note', 'stage', 'assign', 'close', 'payment-link'].map(
     (verb) => `/conversations/conv_1/${verb}`,
@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 it.each(POSTS)(
-  'takes no form without the token of its session, of another site, or of a visitor: %s',
+  'refuses a form without its session’s token, from another site, or from a visitor: %s',
   async (path) => {
     for (const csrf of [null, 'x'.repeat(43)])
       expect((await member.post(path, {}, { csrf })).status).toBe(403);
@@ -96,7 +96,7 @@ it.each(GETS)('is for members: %s', async (path) => {
   expect((await visitor.get(path, { 'hx-request': 'true' })).status).toBe(401);
 });
 
-it('leads from a part of a page over the sign-in to that page, not to the part alone', async () => {
+it('leads from a part of a page, through the sign-in, to the whole page', async () => {
   const { headers } = await browserless(service.url).get('/conversations/list?tab=mine', {
     'hx-request': 'true',
     referer: `${service.url}/conversations?tab=mine`,

@@ -35,9 +35,9 @@ describe('what has changed since a position', () => {
 
   it.each([
     ['another process’s', () => new LiveFeed().position],
-    ['no position', () => 'yesterday'],
-    ['one that is yet to come', (feed: LiveFeed) => feed.positionAt(99)],
-  ])('is everything when it is %s', (_what, position) => {
+    ['malformed', () => 'yesterday'],
+    ['yet to come', (feed: LiveFeed) => feed.positionAt(99)],
+  ])('is everything when the position is %s', (_what, position) => {
     const feed = new LiveFeed();
     expect(topicsSince(feed, 'a', position(feed))).toEqual([...LIVE_EVENTS]);
   });
@@ -62,9 +62,9 @@ describe('what has changed since a position', () => {
 
 describe('the stream of a page', () => {
   it.each<[string, boolean]>([
-    ['whose reader is gone', false],
-    ['of a service that has begun to stop', true],
-  ])('ends at once: one %s by the time it begins', async (_what, isStopping) => {
+    ['its reader is gone', false],
+    ['the service has begun to stop', true],
+  ])('ends at once if %s by the time it begins', async (_what, isStopping) => {
     const stopping = new AbortController();
     const streams = openTeamStreams();
     const reader = new AbortController();

@@ -46,13 +46,13 @@ const content = new Proxy({} as ScreenContent, {
 const routes = listGetRoutes();
 const fits = (route: string, path: string): boolean =>
   new RegExp(`^${route.replace(/\*\w+/g, '.+').replace(/:\w+/g, '[^/]+')}$`).test(path);
-const [pathsOfStates, pathsThatAreLedTo] = [
+const [pathsOfStates, routesLedTo] = [
   SCREEN_STATES.map((state) => state.path(content).replace(/\?.*/, '')),
   SCREEN_STATES.flatMap(({ leadsTo = [] }) => leadsTo),
 ];
 const routesOfStates = new Set([
   ...pathsOfStates.map((path) => routes.find((route) => fits(route, path))),
-  ...pathsThatAreLedTo,
+  ...routesLedTo,
 ]);
 
 it('each route that answers a GET is a state that axe looks at, or an exception', () => {
@@ -61,5 +61,5 @@ it('each route that answers a GET is a state that axe looks at, or an exception'
   expect(unknown).toEqual([]);
   expect(excepted.filter((route) => !routes.includes(route))).toEqual([]);
   expect(excepted.filter((route) => routesOfStates.has(route))).toEqual([]);
-  expect(pathsThatAreLedTo.filter((route) => !routes.includes(route))).toEqual([]);
+  expect(routesLedTo.filter((route) => !routes.includes(route))).toEqual([]);
 });
