@@ -25,7 +25,7 @@ export const FIXTURE_ENV = {
   LOG_LEVEL: 'warn',
 };
 
-// Nobody answers there.
+// Nobody answers at this address.
 const TARGET = 'https://127.0.0.1:9';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an answer of any version
@@ -37,7 +37,7 @@ function bodyOf({ status, body }: ApiAnswer): Json {
   return body;
 }
 
-/** Something of every kind that is stored. */
+/** Writes something of every kind that is stored. */
 export async function writeContent(url: string, api: ApiClient): Promise<void> {
   const made = async (path: string, body: unknown): Promise<Json> =>
     bodyOf(await api.post(path, body));
@@ -124,7 +124,7 @@ export const CANNED_REPLY = {
   text: 'Hello {{customer_first_name|there}}, we are here from 9 to 17.',
 };
 
-/** A system of the customer's: an answer to each tool call, and one to each turn of the agent. */
+/** Stands in for the team's systems: answers each tool call, and each turn of the agent. */
 async function startSystem() {
   const server = createServer((request, response) => {
     request.resume();
@@ -136,7 +136,7 @@ async function startSystem() {
   return { url: `http://127.0.0.1:${port}`, close };
 }
 
-/** A tool call that ended, one that waits for a person, a turn of a workflow, and a wait for a reply. */
+/** Writes a tool call that ended, one that waits for a person, a workflow's turn, and a wait. */
 async function writeAgentsWork(url: string, api: ApiClient, system: string): Promise<void> {
   for (const [name, changes] of [
     ['check_stock', { read_only: true }],
@@ -178,7 +178,7 @@ async function writeAgentsWork(url: string, api: ApiClient, system: string): Pro
     expires_at: new Date(Date.now() + 360 * 86_400_000).toISOString(),
   };
   bodyOf(await api.post('/api/waits', question));
-  // So that nothing is said when the approval and the wait have expired.
+  // So that the agent says nothing once the approval and the wait have expired.
   await api.patch('/api/agent', { enabled: false });
 
   async function callsIn(status: string, tool: string): Promise<void> {

@@ -39,7 +39,7 @@ describe.each(RELEASES)('data of %s', (release) => {
     return out;
   };
 
-  /** Reads everything, and does what needs the secrets that were sealed then. */
+  /** Reads everything, and does what needs the secrets that the release sealed. */
   const use = async (url: string, api: ApiClient): Promise<void> => {
     expect(await readContent(api)).toMatchObject(content);
     const [hook] = (await api.get('/api/hooks')).body.data;
@@ -58,9 +58,9 @@ describe.each(RELEASES)('data of %s', (release) => {
     expect(canned.text).toContain(CANNED_REPLY.name);
     expect(canned.text).toContain(CANNED_REPLY.text);
   };
-  const opens = (store: StoreEnv) => withService(folder, store, use);
-  /** Out of one store and into another, by today's commands. */
-  const moves = async (from: StoreEnv, to: StoreEnv) => {
+  const startAndUse = (store: StoreEnv) => withService(folder, store, use);
+  /** Moves the data from one store into another, by today's commands. */
+  const move = async (from: StoreEnv, to: StoreEnv) => {
     const file = join(folder, `export-${(stores += 1)}.ndjson`);
     await command(from, 'export', '--to', file);
     await command(to, 'import', '--from', file);
@@ -76,8 +76,8 @@ describe.each(RELEASES)('data of %s', (release) => {
       expect(await command(newFolder(), 'verify', backup)).toContain('is whole');
       const store = newFolder();
       await command(store, 'restore', '--from', backup);
-      await moves(store, newFolder());
-      await opens(store);
+      await move(store, newFolder());
+      await startAndUse(store);
     },
     TIMEOUT_MS,
   );
@@ -87,7 +87,7 @@ describe.each(RELEASES)('data of %s', (release) => {
     async () => {
       const store = newFolder();
       await command(store, 'import', '--from', join(fixture, 'export.ndjson'));
-      await opens(store);
+      await startAndUse(store);
     },
     TIMEOUT_MS,
   );
@@ -112,12 +112,12 @@ describe.each(RELEASES)('data of %s', (release) => {
         expect(await command(newFolder(), 'verify', backup)).toContain('is whole');
         const store = await newDatabase();
         await command(store, 'restore', '--from', backup);
-        await moves(store, newFolder());
+        await move(store, newFolder());
         const imported = await newDatabase();
         await command(imported, 'import', '--from', join(fixture, 'export.ndjson'));
-        await moves(imported, await newDatabase());
-        await opens(imported);
-        await opens(store);
+        await move(imported, await newDatabase());
+        await startAndUse(imported);
+        await startAndUse(store);
       } finally {
         for (const name of databases) await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
         await admin.end();
@@ -128,7 +128,7 @@ describe.each(RELEASES)('data of %s', (release) => {
 });
 
 describe('the fixtures', () => {
-  it('are there for the first release, and for each but the newest, whose own come after its tag', () => {
+  it('are there for the first release, and for each but the newest, whose fixtures are made after its tag', () => {
     const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
     const released = sectionsOf(changelog).filter(({ date }) => /^\d{4}-/.test(date ?? ''));
     const wanted = ['0.1.0', ...released.slice(1).map(({ name }) => name)];

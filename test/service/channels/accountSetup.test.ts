@@ -36,7 +36,7 @@ const refusal = (given: Record<string, string>, how: { isNew: boolean }) => {
 };
 
 describe('what a team fills in', () => {
-  it('is trimmed and told apart into what is secret and what is not; what is generated is made', () => {
+  it('is trimmed and divided into settings and secrets; generated values are made', () => {
     const { settings, secrets, removed } = checkSetup(
       FIELDS,
       { account: ' 1234 ', note: '\none\ntwo\n', token: '\ts3cret ' },
@@ -47,7 +47,7 @@ describe('what a team fills in', () => {
     expect(removed).toEqual([]);
   });
 
-  it('has another generated value each time, unless one is given', () => {
+  it('gets a new generated value each time, unless one is given', () => {
     const verifyOf = (given: Record<string, string>) =>
       checkSetup(FIELDS, { account: '123', token: 't', ...given }, NEW).secrets.verify;
     expect(verifyOf({})).not.toBe(verifyOf({}));
@@ -64,7 +64,7 @@ describe('what a team fills in', () => {
     });
   });
 
-  it('is taken away by an empty text where it is not required', () => {
+  it('is removed by an empty text where it is not required', () => {
     expect(checkSetup(FIELDS, { note: '', spare: '  ' }, CHANGE)).toEqual({
       settings: {},
       secrets: {},
@@ -82,7 +82,7 @@ describe('what a team fills in', () => {
       'must not be empty',
     ],
     [
-      'a required secret would be taken away',
+      'a required secret would be removed',
       { token: '' },
       CHANGE,
       'settings.token',

@@ -37,7 +37,7 @@ let store: ServiceStore;
 let deps: Deps;
 let workspace: Workspace;
 let channel: Channel;
-/** So that the agent's quiet time is over for the queue. */
+/** How far the store's clock is ahead, so that the agent's quiet time is over for the queue. */
 let storeAheadMs: number;
 let now: Date;
 
@@ -95,7 +95,7 @@ const note = (from: InboundSender, text: string, more: object = {}): InboundItem
 });
 const take = (...items: InboundItem[]) => receiveInbound(deps, channel, items);
 
-/** All of them, which the service looks nobody up by. */
+/** All contacts, from a dump: the service has no query for them. */
 async function contacts(): Promise<Contact[]> {
   const found: Contact[] = [];
   for await (const record of store.dump())
@@ -132,7 +132,7 @@ const notesOf = async (contact: Contact) => {
 };
 
 describe('who has written', () => {
-  it('is one contact by phone number and user id, whichever comes, and completed by the other', async () => {
+  it('is one contact by phone number or user id, whichever comes, and gains the other', async () => {
     await take(message(who(PHONE, null, 'Ana')));
     await take(message(who(PHONE, 'AR.1')));
     await take(message(who(null, 'AR.1', 'Ana B')));
@@ -163,14 +163,14 @@ describe('who has written', () => {
     expect(byId).toMatchObject({ phone: null, channelUserId: 'AR.1' });
   });
 
-  it('keeps the number of who has a new user id, and the user id of who has a new number', async () => {
+  it('keeps the number when the user id is new, and the user id when the number is new', async () => {
     await take(message(who(PHONE, 'AR.1')));
     await take(message(who(PHONE, 'AR.9')));
     await take(message(who('5491155550009', 'AR.9')));
     expect(await contacts()).toMatchObject([{ phone: '5491155550009', channelUserId: 'AR.9' }]);
   });
 
-  it('is another one for another number of the workspace', async () => {
+  it('is another contact for another number of the workspace', async () => {
     await connect('222222');
     await take(
       message(who(PHONE, 'AR.1')),
@@ -182,7 +182,7 @@ describe('who has written', () => {
     ]);
   });
 
-  it('has written when the channel says so, but not in the future, and never earlier than before', async () => {
+  it('has written at the time that the channel gives, but not in the future, and never earlier than before', async () => {
     const at = async (sentAt: Date | null) => {
       await take(message(who(PHONE), 'hi', { sentAt }));
       return (await contacts())[0]!.lastWroteAt;
@@ -246,7 +246,7 @@ describe('what is delivered together', () => {
     );
   });
 
-  it('is taken in but for the part that fails, which is told; the repeat brings that part alone', async () => {
+  it('is stored except for the part that fails, which is reported; a repeat adds that part alone', async () => {
     const good = message(who(PHONE), 'good');
     const bad = Array.from({ length: 60 }, (_, n) =>
       message(who(String(5491155551000 + n)), 'bad'),
@@ -277,7 +277,7 @@ describe('what is delivered together', () => {
     ]);
   });
 
-  it('wakes the agent once a contact, after the customer has been quiet; notes and repeats wake nobody', async () => {
+  it('wakes the agent once for each contact, after the customer has been quiet; notes and repeats wake nobody', async () => {
     await updateAgentSettings(deps, workspace, { enabled: true });
     const claim = () => {
       storeAheadMs = 10_000;
@@ -292,7 +292,7 @@ describe('what is delivered together', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('notes when the channel delivered, at most once a minute', async () => {
+  it('records when the channel delivered, at most once a minute', async () => {
     const seen = async () =>
       (await store.transaction((tx) => tx.channels.get(channel.id)))!.lastInboundAt;
     await take();
@@ -386,20 +386,20 @@ describe.each([
     expect(await contacts()).toMatchObject([expected]);
   });
 
-  it('changes nothing back when a message was faster', async () => {
+  it('leaves everything as it is when a message with the new one was faster', async () => {
     await take(message(who(expected.phone, expected.channelUserId)));
     await take(notice());
     expect(await contacts()).toMatchObject([expected]);
   });
 
-  it('is not undone by a message of before that comes late', async () => {
+  it('is not undone by an earlier message that comes late', async () => {
     await take(notice());
     await take(message(who(PHONE, 'AR.1'), 'late', { sentAt: new Date(NOW.getTime() - 1000) }));
     expect(await contacts()).toMatchObject([expected]);
     expect(await textsOf((await contacts())[0]!)).toEqual(['hi', 'late']);
   });
 
-  it('is not undone by the notice of a change before it', async () => {
+  it('is not undone by the late notice of an earlier change', async () => {
     await take(notice());
     const sentAt = new Date(NOW.getTime() - 1000);
     const before = { phone: '12195555000', userId: 'AR.0' };
@@ -429,7 +429,7 @@ describe('a receipt', () => {
     ...more,
   });
 
-  /** A text that is owed to the channel; the sender's own part is not run here. */
+  /** Makes a text that is owed to the channel. No sender runs here. */
   async function owe(
     phone = PHONE,
     text = 'our answer',
@@ -488,7 +488,7 @@ describe('a receipt', () => {
     );
   });
 
-  it('settles what was under way when no answer came, by the outbound message that it names, and keeps the id for later ones', async () => {
+  it('settles the outbound message that it names when no answer came, and keeps the channel’s id for later receipts', async () => {
     const { outboundMessages, messageId } = await owe();
     await put({ ...outboundMessages[0]!, isUnderWay: true, attempts: 1 });
     await take(receipt(outboundMessages[0]!, 'sent'));
@@ -525,7 +525,7 @@ describe('a receipt', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('shows a message of several parts as far as its last part, and failed when one has', async () => {
+  it('shows a message as far as its least advanced part, and as failed when one part has failed', async () => {
     const { outboundMessages, messageId } = await owe(PHONE, 'One sentence. '.repeat(290));
     expect(outboundMessages.length).toBe(1);
     const more = { ...outboundMessages[0]!, id: `out_${'0'.repeat(25)}2`, part: 2 };
@@ -541,7 +541,7 @@ describe('a receipt', () => {
     expect(await deliveryOf(messageId)).toEqual({ state: 'delivered', error: null });
   });
 
-  it('of another try that failed says nothing about the one that was taken', async () => {
+  it('of a failed attempt changes nothing about the attempt that was taken', async () => {
     const { outboundMessages } = await owe();
     await put({ ...outboundMessages[0]!, status: 'sent', channelMessageId: 'wamid.second' });
     await take(receipt(outboundMessages[0]!, 'failed', { channelMessageId: 'wamid.first' }));
@@ -556,7 +556,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('of what is unknown, of another account or of another workspace is passed over', async () => {
+  it('of something unknown, of another account or of another workspace is ignored', async () => {
     const { outboundMessages } = await owe();
     const [outbound] = outboundMessages;
     await connect('222222');

@@ -308,7 +308,7 @@ describe('accounts of a workspace', () => {
     expect((await service.api.get(`/api/channels/${channel.id}`)).body.name).toBe('Shop');
   });
 
-  it('are read and changed with a key alone', async () => {
+  it('are read and changed only with a key', async () => {
     const { id } = await made();
     for (const api of [
       apiClient(service.url, null),
@@ -358,7 +358,7 @@ describe('Test connection', () => {
     expect([graph.requests, graph.faults]).toEqual([[], []]);
   });
 
-  it('says in words what is wrong, without the token, and keeps that too', async () => {
+  it('says in words what is wrong, without the token, and keeps that result too', async () => {
     const { id } = await made({ access_token: 'a-wrong-token-1234' });
     const { status, body } = await service.api.post(`/api/channels/${id}/test`);
     expect([status, body.ok]).toEqual([200, false]);
@@ -367,7 +367,7 @@ describe('Test connection', () => {
     expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toEqual(body);
   });
 
-  it('is forgotten once another value is filled in, not by a new name', async () => {
+  it('is forgotten when another value is filled in, but not when the name changes', async () => {
     const { id } = await made();
     await service.api.post(`/api/channels/${id}/test`);
     expect(
@@ -384,10 +384,10 @@ describe('Test connection', () => {
     ).toBeNull();
   });
 
-  it('does not say anything of values that were filled in while it ran, and holds no change up', async () => {
+  it('says nothing about values that were filled in while it ran, and does not delay the change', async () => {
     const { id } = await made();
     let answerNow = () => {};
-    const isAsked = new Promise<void>((resolve) => {
+    const asked = new Promise<void>((resolve) => {
       graph.answerNumberWith((response) => {
         answerNow = () =>
           void response
@@ -397,7 +397,7 @@ describe('Test connection', () => {
       });
     });
     const testing = service.api.post(`/api/channels/${id}/test`);
-    await isAsked;
+    await asked;
     expect(
       (await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } }))
         .status,
@@ -410,14 +410,14 @@ describe('Test connection', () => {
   it('of an account that is disconnected during the test leaves nothing behind', async () => {
     const { id } = await made();
     let hangUp = () => {};
-    const isAsked = new Promise<void>((resolve) => {
+    const asked = new Promise<void>((resolve) => {
       graph.answerNumberWith((response) => {
         hangUp = () => void response.socket?.destroy();
         resolve();
       });
     });
     const testing = service.api.post(`/api/channels/${id}/test`);
-    await isAsked;
+    await asked;
     await service.api.delete(`/api/channels/${id}`);
     hangUp();
     expect((await testing).body.ok).toBe(false);

@@ -26,7 +26,7 @@ let source: string;
 let bot: TrackedServer;
 let service: ServiceProcess;
 const calls: BotCall[] = [];
-/** Answers of the next calls, in order; after them all is well. */
+/** Answers to the next calls, in order; once they are used up, every call succeeds. */
 const answers: unknown[] = [];
 
 const startBotApi = () =>
@@ -99,7 +99,7 @@ describe('the third channel of docs/channels.md', () => {
     const config = join(source, 'tsconfig.json');
     const { fileNames, options } = ts.getParsedCommandLineOfConfigFile(config, {}, host)!;
     const program = ts.createProgram(fileNames, { ...options, noEmit: true });
-    // A file that does not speak of channels is as it was.
+    // Files that do not mention channels are unchanged.
     const files = program
       .getSourceFiles()
       .filter(({ text, isDeclarationFile }) => !isDeclarationFile && /channel/i.test(text));
@@ -117,7 +117,7 @@ describe('the third channel of docs/channels.md', () => {
       env: {
         ...MEMBER_ENV,
         CHANNEL_RETRY_DELAYS_MS: '50,50,50,50',
-        // Its folder is another one each time.
+        // Each run has another folder.
         NODE_DISABLE_COMPILE_CACHE: '1',
       },
     });
@@ -148,7 +148,7 @@ describe('the third channel of docs/channels.md', () => {
       'Telegram knows this bot as @shop_bot.',
     );
 
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the client has held it against a contract that does not know this channel
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the API client checks answers against a contract that does not know this channel
     const read = async (address: string): Promise<any> =>
       (
         await fetch(service.url + address, {

@@ -76,7 +76,7 @@ describe('backup, verify and restore', () => {
     async () => {
       const home = place();
       await stage.startUsed(home);
-      // Nobody answers there: what it is owed is in the backup.
+      // Nobody answers at its address: the backup holds all the deliveries that it is owed.
       const hook = {
         event: 'message.received',
         target_url: 'https://127.0.0.1:9/hook',
@@ -233,7 +233,7 @@ describe('backup, verify and restore', () => {
     expect(await readdir(to)).toHaveLength(1);
   });
 
-  // Each command is a process of its own in the first test.
+  // These run the commands in this process; the first test runs each as a process of its own.
   describe('of a folder', () => {
     let home: DataPlace;
     let backup: string;
@@ -251,7 +251,7 @@ describe('backup, verify and restore', () => {
       backup = await backUpHere(home);
     });
 
-    it('keep the key apart when asked, and are refused with another', async () => {
+    it('leave the key out when asked, and are refused with another key', async () => {
       const key = await stage.keyOf(home);
       const apart = await backUpHere(home, '--without-key');
       expect(await readdir(apart)).not.toContain('encryption.key');
@@ -276,7 +276,7 @@ describe('backup, verify and restore', () => {
       expect((await verifyHere(apart, home)).out).toContain('a restore needs the key.\n');
     });
 
-    it('come back from the middle of a change of the key, when the new one is not in its place yet', async () => {
+    it('come back from the middle of a change of the key, when the new key is not in its place yet', async () => {
       const changing = stage.folderPlace();
       await stage.useHere(changing);
       const former = await stage.keyOf(changing);
@@ -295,7 +295,7 @@ describe('backup, verify and restore', () => {
     });
 
     it.each(['encryption.key', 'encryption.key.new'])(
-      'replace no other %s that lies in the folder, whatever key they name',
+      'replace no %s in the folder that differs from theirs',
       async (name) => {
         const added = join(home.folder!, 'encryption.key.new');
         await writeFile(added, `${otherKey()}\n`);
@@ -320,13 +320,13 @@ describe('backup, verify and restore', () => {
       expect(manifest).toMatchObject({ format: 'conversation-service backup', store: 'folder' });
     });
 
-    it('replace nothing: a folder in use or with data is refused, and so is nothing at all', async () => {
+    it('replace nothing: a folder in use or with data is refused, and so is a backup of nothing', async () => {
       refused(
         await stage.commandHere(stage.folderPlace(), ['backup', '--to', stage.folder]),
         /There is nothing to back up/,
       );
       refused(await restoreHere(backup, home), /is not empty/);
-      // As a service does that runs.
+      // Holds the folder as a running service does.
       const holder = await openStoreOf(home.env);
       const whileInUse = await restoreHere(backup, home);
       await holder.close();

@@ -14,12 +14,12 @@ describe('export and import, as commands', () => {
   /** A place whose service has been used for a moment, and its export. */
   let place: DataPlace;
   let file: string;
-  let itsKey: string;
+  let keyOfPlace: string;
   beforeAll(async () => {
     stage = await MovingStage.open();
     place = stage.folderPlace();
     file = await stage.use(place);
-    itsKey = await stage.keyOf(place);
+    keyOfPlace = await stage.keyOf(place);
   }, TIMEOUT_MS);
   afterEach(() => stage.stop('killed'));
   afterAll(() => stage.close());
@@ -33,7 +33,7 @@ describe('export and import, as commands', () => {
         /is in use by process \d+\. Stop that process first/,
       );
       refused(
-        await stage.commandHere(place, ['import', '--from', file], { ENCRYPTION_KEY: itsKey }),
+        await stage.commandHere(place, ['import', '--from', file], { ENCRYPTION_KEY: keyOfPlace }),
         /is in use by process \d+/,
       );
       expect(existsSync(`${file}.2`)).toBe(false);
@@ -66,12 +66,12 @@ describe('export and import, as commands', () => {
       );
       expect(await readdir(to.folder!)).toEqual(['encryption.key']);
 
-      await writeFile(at, itsKey, { mode: 0o600 });
+      await writeFile(at, keyOfPlace, { mode: 0o600 });
       expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({
         code: 0,
         err: '',
       });
-      expect(await stage.keyOf(to)).toBe(itsKey);
+      expect(await stage.keyOf(to)).toBe(keyOfPlace);
     },
     TIMEOUT_MS,
   );
@@ -117,7 +117,7 @@ describe('export and import, as commands', () => {
     'refuse a file that was cut, and then take the whole one',
     async () => {
       const whole = await readFile(file);
-      const to = stage.folderPlace(itsKey);
+      const to = stage.folderPlace(keyOfPlace);
       const given = (input: Buffer) => stage.command(to, ['import', '--from', '-'], { input });
       refused(
         await given(whole.subarray(0, whole.length / 2)),
@@ -128,7 +128,7 @@ describe('export and import, as commands', () => {
       expect(imported).toMatchObject({ code: 0, err: '' });
       const again = await stage.command(to, ['export', '--to', '-']);
       expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
-      // To standard output goes the export alone.
+      // Standard output holds the export alone, so the summary goes to standard error.
       expect(again.err).toMatch(
         /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Its secrets stay sealed\. To import it, you need the same key/,
       );
@@ -139,8 +139,8 @@ describe('export and import, as commands', () => {
   (process.platform === 'linux' ? it : it.skip)(
     'on a full disk leave no file, and say so',
     async () => {
-      // What is read back is a snapshot: nothing of it has to be written anew.
-      const to = stage.folderPlace(itsKey);
+      // The folder then holds a snapshot, so opening it writes nothing that could fail.
+      const to = stage.folderPlace(keyOfPlace);
       expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
       const limited = join(stage.folder, 'limited.ndjson');
       // The operating system lets no file grow past a block of 512 or 1024 bytes.
@@ -180,7 +180,7 @@ describe('export and import, as commands', () => {
   it(
     'leave nothing in a folder when they are killed, and then take everything',
     async () => {
-      const to = stage.folderPlace(itsKey);
+      const to = stage.folderPlace(keyOfPlace);
       const whole = await readFile(file);
       await stage.killImport(to, whole, async () =>
         (await readdir(to.folder!)).some(

@@ -71,10 +71,10 @@ const TIMEOUT_MS = 120_000;
       const to = stage.databasePlace(await stage.keyOf(place));
       await stage.isEmpty(to);
       const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-      const itself =
+      const reserved =
         /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this process when that has finished/;
-      refused(await stage.command(to, ['key', 'list']), itself);
-      await expect(stage.start(to, {})).rejects.toThrow(itself);
+      refused(await stage.command(to, ['key', 'list']), reserved);
+      await expect(stage.start(to, {})).rejects.toThrow(reserved);
       refused(
         await stage.command(to, ['import', '--from', join(stage.folder, 'export.ndjson')]),
         /One process has it open\. Stop all processes/,
@@ -88,7 +88,7 @@ const TIMEOUT_MS = 120_000;
   );
 
   it(
-    'export while the service runs, as of one moment, and import where it has never been started only',
+    'export the state of one moment while the service runs, and import only where no service was ever started',
     async () => {
       const place = stage.databasePlace(otherKey());
       await stage.startUsed(place);
@@ -129,7 +129,7 @@ const TIMEOUT_MS = 120_000;
         const { messages } = (
           await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)
         ).body as { messages: { text: string }[] };
-        // The last of them.
+        // The answer holds the newest messages only; `before` is the number of the older ones.
         const before = Number(messages[0]!.text.slice('text '.length)) - 1;
         expect(messages.map(({ text }) => text)).toEqual(
           messages.map((_, n) => `text ${before + n + 1}`),
@@ -179,7 +179,7 @@ const TIMEOUT_MS = 120_000;
   );
 
   it(
-    'change the key while a process is cut off: it ends when it comes back, and has written nothing with the former one',
+    'change the key while a process is cut off: the process ends once it is back, and has written nothing with the former key',
     async () => {
       const place = stage.databasePlace(otherKey());
       const newKey = join(stage.folder, 'new.key');
@@ -189,7 +189,7 @@ const TIMEOUT_MS = 120_000;
         await stage.startUsed({ ...place, env: { ...place.env, DATABASE_URL: proxy.url } });
         proxy.setOpen(false);
         await waitFor(
-          'the server to miss it, and the key to be changed',
+          'the server to miss the process, and the key to be changed',
           async () =>
             (await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]))
               .code === 0,
@@ -205,7 +205,7 @@ const TIMEOUT_MS = 120_000;
           });
         const statuses = new Set<number | 'network'>();
         await waitFor(
-          'it to end',
+          'the process to end',
           async () => {
             statuses.add(
               await subscribe().then(
@@ -230,7 +230,7 @@ const TIMEOUT_MS = 120_000;
       await expect(stage.start(place, {})).rejects.toThrow(
         /The encryption key is not the one that this data was written with/,
       );
-      // It opens everything with the key that it changes.
+      // The next change of the key opens everything, with the key that this one has set.
       const changed = {
         ...place,
         env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() },

@@ -52,7 +52,7 @@ describe('the format of an export', () => {
   });
   afterEach(() => from.remove());
 
-  it('is lines of JSON: a header, a record each, and what there was and a SHA-256 of all before it', async () => {
+  it('is lines of JSON: a header, one for each record, and a last one with the counts and a SHA-256 of all before it', async () => {
     const lines = file.toString().split('\n');
     expect(lines.pop()).toBe('');
     const [header, first, , job, trailer] = lines.map((line) => JSON.parse(line) as unknown);
@@ -180,7 +180,7 @@ describe('the format of an export', () => {
       `${JSON.stringify({ ...headerOf(AT, null), version: 2, made_by: '7.8.9' })}\n`,
       /version 2 of the format.*reads version 1\. Import it with conversation-service 7\.8\.9 or newer/,
     ],
-  ])('is known from %s', async (_what, bytes, message) => {
+  ])('is told apart from %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(Buffer.from(bytes)))).rejects.toThrow(message);
   });
 
@@ -196,7 +196,7 @@ describe('the format of an export', () => {
     expect(given).toBeLessThanOrEqual(MAX_LINE_BYTES + (2 << 20));
   });
 
-  it('leaves a store empty that takes it, when its end is missing', async () => {
+  it('leaves the store that reads it empty when its end is missing', async () => {
     const to = await openInTemporaryFolder();
     const reader = await ExportReader.open(inPieces(file.subarray(0, file.length - 1), 4096));
     await expect(to.store.restore(reader.records())).rejects.toThrow(ExportRefused);
@@ -205,7 +205,7 @@ describe('the format of an export', () => {
     await to.remove();
   });
 
-  it('writes nothing of a store that holds nothing', async () => {
+  it('is empty for a store that holds nothing', async () => {
     const to = await openInTemporaryFolder();
     expect((await exported(to.store.dump())).length).toBe(0);
     await to.remove();

@@ -57,7 +57,7 @@ describe('an import into a data folder', () => {
 
   /**
    * Imports into a new folder. A process that is killed leaves the folder as it is at that moment.
-   * @returns a copy of the folder before each thing that is done to the disk, and at the end
+   * @returns a copy of the folder before each step on the disk, and one at the end
    */
   const importInSteps = async (): Promise<string[]> => {
     const into = join(folder, 'in-steps');

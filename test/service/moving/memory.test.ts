@@ -12,19 +12,19 @@ import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { MAIN, MovingStage, otherKey, type DataPlace } from './movingStage.ts';
 
 const DOCUMENTS = 25_000;
-/** Written as letters alone, which are one word: what is indexed of it stays small. */
+/** Of letters alone, so that each text is one word, and little of it is indexed. */
 const TEXT_BYTES = 1_200;
 const JOBS = 5_000;
 const MIB = 1 << 20;
 const TIMEOUT_MS = 480_000;
-/** What a process of the service needs before it does anything, generously. */
+/** A generous limit of what a process of the service needs before it does anything. */
 const BARE_MIB = 200;
 /**
- * What the embedded store keeps in memory of so many documents, generously: it holds everything,
- * always.
+ * A generous limit of what the embedded store needs for so many documents: it always holds
+ * everything in memory.
  */
 const HELD_MIB = 250;
-/** Pieces on their way, and what is collected late. */
+/** For pieces on their way, and garbage that is collected late. */
 const STREAM_MIB = 150;
 
 /** Less than the file that is moved. */
@@ -71,11 +71,11 @@ const peakOf = async (
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   let peakMiB = 0;
-  const look = async () => {
+  const sample = async () => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
     peakMiB = Math.max(peakMiB, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
   };
-  const timer = setInterval(() => void look(), 20);
+  const timer = setInterval(() => void sample(), 20);
   await once(child, 'close');
   clearInterval(timer);
   expect(child.exitCode).toBe(0);
@@ -130,7 +130,7 @@ const peakOf = async (
       'of PostgreSQL does not grow with what is moved',
       async () => {
         const place = stage.databasePlace(otherKey());
-        // It would end with what is moved in its heap.
+        // A process that held all that is moved in this heap would crash.
         const small = [`--max-old-space-size=${SMALL_HEAP_MIB}`];
         expect(await peakOf(place, ['import', '--from', file], small)).toBeLessThan(
           BARE_MIB + STREAM_MIB,

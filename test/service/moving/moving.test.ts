@@ -76,7 +76,7 @@ describe('moving a service', () => {
       // One event delivered, one that waits for its retry, one in the middle of its attempt.
       const { conversation_id: conversation } = await customer.write('delivered');
       await waitFor('the first event', () => textsSeen().includes('delivered'));
-      await waitFor('its record', async () =>
+      await waitFor('the record of its delivery', async () =>
         (await deliveries(api, subscription.id)).some(({ status }) => status === 'delivered'),
       );
       answer = (response) => void response.writeHead(503).end();
@@ -98,7 +98,7 @@ describe('moving a service', () => {
       expect(handedOver.status).toBe(201);
       const browser = await signedInBrowser(stage.url);
       const shown = async () => ({
-        // but for the time of the last delivery, which goes on
+        // except for the time of the last delivery, which moves on
         hooks: (await api.get('/api/hooks')).body.data.map(
           ({ last_delivery_at: _last, ...hook }: Record<string, unknown>) => hook,
         ),
@@ -129,7 +129,7 @@ describe('moving a service', () => {
         );
         const again = await stage.command(place, ['export', '--to', '-']);
         expect(recordsOf(again.out)).toEqual(recordsOf(await readFile(file, 'utf8')));
-        // Where it came from still holds everything.
+        // The place that it came from still holds everything.
         expect(recordsOf((await stage.command(from, ['export', '--to', '-'])).out)).toEqual(
           recordsOf(again.out),
         );

@@ -26,11 +26,11 @@ const COMMAND_MS = 180_000;
 /** Where a service keeps its data, as the environment names it. */
 export interface DataPlace {
   readonly env: Readonly<Record<string, string>>;
-  /** Null: a database. */
+  /** Null for a database. */
   readonly folder: string | null;
 }
 
-/** Refused in one line on standard error. */
+/** Expects that a command was refused, with one line on standard error. */
 export const refused = (ended: Ended, message: RegExp): void => {
   expect(ended).toMatchObject({ code: 1, out: '' });
   expect(ended.err).toMatch(/^conversation-service: [^\n]+\n$/);
@@ -107,21 +107,21 @@ export class MovingStage {
     await this.#running.ready(() => fetch(`${this.url}/readyz`).then((answer) => answer.ok));
   }
 
-  /** The service has ended by itself. */
+  /** Whether the service has ended by itself. */
   get hasEnded(): boolean {
     return this.#running?.exited === true;
   }
 
   log = (): Promise<string> => readFile(join(this.folder, 'service.log'), 'utf8');
 
-  /** SIGTERM; or SIGKILL, in the middle of what it does. */
+  /** Sends SIGTERM; or SIGKILL, in the middle of what the service does. */
   async stop(how: 'in order' | 'killed' = 'in order'): Promise<void> {
     if (how === 'killed') await this.#running?.kill();
     else await this.#running?.stop();
     this.#running = null;
   }
 
-  /** As `command`, in this process, where the process is not what is proven. */
+  /** As `command`, in this process: for tests that need no process of its own. */
   commandHere = (
     place: DataPlace,
     args: readonly string[],
@@ -144,7 +144,7 @@ export class MovingStage {
       const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
-      child.stdin!.on('error', () => {}); // who refuses its first lines reads no more
+      child.stdin!.on('error', () => {}); // a command that refuses the first lines reads no more
       child.stdin!.end(input);
     });
   }
@@ -153,7 +153,7 @@ export class MovingStage {
   startUsed = (place: DataPlace): Promise<void> =>
     this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
 
-  /** Uses a service there for a moment, which runs in this process. */
+  /** Runs a service there for a moment, in this process, and writes three messages. */
   async useHere(place: DataPlace): Promise<void> {
     const settings = {
       ...testSettings(place),
@@ -200,7 +200,7 @@ export class MovingStage {
     await once(child, 'close');
   }
 
-  /** Gives an import most of its input. @returns what gives it the rest */
+  /** Gives an import most of its input. @returns `end`, which gives it the rest */
   async beginImport(
     place: DataPlace,
     whole: Buffer,
@@ -270,7 +270,7 @@ export class MovingStage {
   }
 }
 
-/** Nothing of the tests' own place reaches a process. */
+/** The variables of a place, and none of those that name the tests' own store. */
 const cleared = ({ env }: DataPlace): Record<string, string> => ({
   DATABASE_URL: '',
   DATABASE_SCHEMA: '',

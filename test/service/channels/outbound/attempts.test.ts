@@ -1,4 +1,4 @@
-// The sender on a store of its own: short pieces, a short grace, and what a crash leaves behind.
+// The sender on a store of its own: short parts, a short grace, and what a crash leaves behind.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { startSender } from '../../../../service/src/channels/outbound/sender.ts';
@@ -34,7 +34,7 @@ const SHORT_TEXTS = { textMax: MAX_TEXT_CHARACTERS, windowMs: null };
 const AS_SHIPPED = whatsappCloud.capabilities;
 const GRACE_MS = 400;
 const LONG = 'One two three four. Five six seven. Eight nine ten. Eleven.';
-const PIECES = ['One two three four.', 'Five six seven.', 'Eight nine ten.', 'Eleven.'];
+const PARTS = ['One two three four.', 'Five six seven.', 'Eight nine ten.', 'Eleven.'];
 const outage = graphError(503, { code: 2 });
 const refusal = graphError(400, { code: 131026 });
 
@@ -149,7 +149,7 @@ describe('the sender', () => {
     store.transaction((tx) => tx.outboundMessages.put(outbound));
   const texts = () => graph.requests.map(({ body }) => body.text.body);
 
-  it('sends a long text in pieces, in order, also while one of them is tried again; it is sent when all of it is', async () => {
+  it('sends a long text in parts, in order, also while one is tried again; the message is sent once all parts are', async () => {
     const seen: string[] = [];
     const message = await reply(LONG);
     graph.answerBy(() => (res, take, request) => {
@@ -161,8 +161,8 @@ describe('the sender', () => {
     graph.answerWith(accept, outage, outage);
     start();
     expect(await reached(message, 'sent')).toEqual({ state: 'sent', error: null });
-    expect(texts()).toEqual([PIECES[0], PIECES[1], PIECES[1], ...PIECES.slice(1)]);
-    expect(graph.texts()).toEqual(PIECES);
+    expect(texts()).toEqual([PARTS[0], PARTS[1], PARTS[1], ...PARTS.slice(1)]);
+    expect(graph.texts()).toEqual(PARTS);
     expect(seen).toEqual(['pending', 'pending', 'pending']);
   });
 
@@ -173,12 +173,12 @@ describe('the sender', () => {
     expect(texts()).toEqual(['Which one?', '1. Red\n2. Blue']);
   });
 
-  it('does not go on with a text of which a piece was refused, and goes on with the next message', async () => {
+  it('sends no more of a text once a part was refused, and goes on with the next message', async () => {
     const [first, second] = [await reply(LONG), await reply('Next.')];
     graph.answerWith(accept, refusal);
     start();
     await reached(second, 'sent');
-    expect(texts()).toEqual([PIECES[0], PIECES[1], 'Next.']);
+    expect(texts()).toEqual([PARTS[0], PARTS[1], 'Next.']);
     expect(await messageNow(first)).toMatchObject({
       state: 'failed',
       error: expect.stringMatching(/^Only 1 of its 4 parts was sent\. WhatsApp cannot deliver/),
@@ -205,7 +205,7 @@ describe('the sender', () => {
     expect(texts()).toEqual(['first', 'first', 'second']);
   });
 
-  it('sends what may have arrived again, but not before the grace has passed', async () => {
+  it('sends again a text that may have arrived, but not before the grace has passed', async () => {
     graph.answerWith(takeAndReset);
     start();
     const message = await reply('Perhaps');
@@ -215,15 +215,15 @@ describe('the sender', () => {
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(GRACE_MS - 20);
   });
 
-  const interrupted = async (message: Message, attempts: number) => {
+  const interrupt = async (message: Message, attempts: number) => {
     const [outbound] = await outboundMessages(message);
     await putOutbound({ ...outbound!, attempts, isUnderWay: true });
   };
 
-  it('takes what a crash left under way for what may have arrived, and sends it again after the grace', async () => {
+  it('treats a text that a crash left under way as one that may have arrived, and sends it again after the grace', async () => {
     const message = await reply('Crashed');
     const next = await reply('After it');
-    await interrupted(message, 1);
+    await interrupt(message, 1);
     const startedAt = Date.now();
     start();
     await reached(next, 'sent');
@@ -237,9 +237,9 @@ describe('the sender', () => {
     });
   });
 
-  it('gives up what a crash left at its last try, and says that it may have arrived', async () => {
+  it('gives up a text that a crash interrupted at its last attempt, and says that it may have arrived', async () => {
     const message = await reply('Crashed');
-    await interrupted(message, 5);
+    await interrupt(message, 5);
     start();
     expect(await reached(message, 'failed')).toEqual({
       state: 'failed',
@@ -285,7 +285,7 @@ describe('the sender', () => {
     expect(texts()).toEqual(['one']);
     held[0]!();
     await waitFor('the second request', () => held.length === 2);
-    await pause(2 * GRACE_MS); // a second run of the contact's job would take it for interrupted
+    await pause(2 * GRACE_MS); // a second run of the job would take the attempt for interrupted
     expect(texts()).toEqual(['one', 'two']);
     held[1]!();
     await reached(last, 'sent');
@@ -306,7 +306,7 @@ describe('the sender', () => {
     expect(graph.texts()).toEqual(['one', 'two']);
   });
 
-  it('puts on record at a stop what is just being answered', async () => {
+  it('records an answer that arrives while it stops', async () => {
     let answer = () => {};
     graph.answerWith((res, take, request) => {
       answer = () => accept(res, take, request);

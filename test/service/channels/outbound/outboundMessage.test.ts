@@ -42,7 +42,7 @@ const tried = (result: SendResult, random = 0.5, before: OutboundMessage = pendi
   afterAttempt(startAttempt(before), result, POLICY, NOW, random);
 
 describe('after an attempt', () => {
-  it('the next one waits as long as is set, give or take a fifth', () => {
+  it('a retry waits as long as is set, give or take a fifth', () => {
     expect([0, 0.5, 1].map((random) => waitMs(tried(failed(), random)))).toEqual([800, 1000, 1200]);
     expect(waitMs(tried(failed(), 0.5, { ...pending, attempts: 1 }))).toBe(10_000);
   });
@@ -52,7 +52,7 @@ describe('after an attempt', () => {
     ['no shorter than is set when the channel asks for less', { retryAfterMs: 1 }, 1000],
     ['an hour at most', { retryAfterMs: 86_400_000 }, 3_600_000],
     ['for a receipt when the text may have arrived', { mayHaveArrived: true }, 15_000],
-  ])('it waits %s', (_what, result, ms) => expect(waitMs(tried(failed(result)))).toBe(ms));
+  ])('a retry waits %s', (_what, result, ms) => expect(waitMs(tried(failed(result)))).toBe(ms));
 
   it('is over after the last one', () => {
     const last = { ...pending, attempts: 2 };
@@ -91,7 +91,7 @@ describe('after an attempt', () => {
     );
   });
 
-  it('a message has come as far as its last part, and has failed when one has', () => {
+  it('a message is as far as its least advanced part, and has failed when one part has', () => {
     const of = (...states: (typeof DELIVERY_STATES)[number][]) =>
       stateOf(states.map((status) => ({ status })));
     expect([
@@ -118,7 +118,7 @@ describe('the messaging window', () => {
     });
   });
 
-  it('is closed to who has never written, and always open where there is none', () => {
+  it('is closed for a contact who has never written, and always open where the channel has none', () => {
     expect([windowOf(day, wroteAt(null), NOW), windowOf(day, wroteAt(), NOW)]).toEqual(
       Array(2).fill({ isOpen: false, closesAt: null }),
     );

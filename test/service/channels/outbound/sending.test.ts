@@ -328,7 +328,7 @@ describe('a message to a customer on WhatsApp', () => {
     for (const text of ['1', '2'])
       for (const talk of talks) expect((await talk.reply(text)).status).toBe(201);
     await waitFor('20 requests', () => held.length >= 20);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // time for one too many
+    await new Promise((resolve) => setTimeout(resolve, 200)); // time for a request too many
     expect(held).toHaveLength(20);
     graph.answerBy(() => accept);
     for (const answer of held) answer();
@@ -376,12 +376,12 @@ describe('a message to a customer on WhatsApp', () => {
       return body.message.id;
     };
 
-    it('arrives once, however often it is asked for, behind what waits', async () => {
+    it('arrives once, however often the member asks for it, after the message that already waits', async () => {
       const { phone, customer, path } = await begin();
       graph.answerWith(refusal);
       const id = await failed(customer, 'Your parcel has left.');
       expect((await browser.get(path)).html).toContain(`retry-${id}`);
-      // What waits is held back until it is asked for thrice.
+      // The waiting message is held back until the retry was asked for three times.
       const held = Promise.withResolvers<() => void>();
       graph.answerWith((res, take, request) => held.resolve(() => accept(res, take, request)));
       await customer.reply('It comes on Friday.');
@@ -394,14 +394,14 @@ describe('a message to a customer on WhatsApp', () => {
       await customer.delivery(1, 'sent');
       expect(textsTo(phone)).toEqual(['It comes on Friday.', 'Your parcel has left.']);
       expect((await browser.get(path)).html).not.toContain(`retry-${id}`);
-      // The message is the same: nobody hears of it again.
+      // It is the same message: no new one was stored.
       expect((await customer.deliveries()).map(({ text, state }) => [text, state])).toEqual([
         ['Your parcel has left.', 'sent'],
         ['It comes on Friday.', 'sent'],
       ]);
     });
 
-    it('arrives from the first part on that the customer does not have', async () => {
+    it('arrives from the first part that the customer does not have', async () => {
       const { phone, customer, path } = await begin();
       graph.answerWith(accept, refusal);
       const parts = ['a', 'b', 'c'].map((letter) => letter.repeat(4096));

@@ -356,12 +356,12 @@ describe('a conversation on WhatsApp', () => {
   it('says of each message how far it has come', async () => {
     const number = await connectIt();
     const { path } = await receive(number, 'Is it open?');
-    const isAsked = new Promise<() => void>((resolve) =>
+    const asked = new Promise<() => void>((resolve) =>
       graph.answerWith((response, take, request) => resolve(() => accept(response, take, request))),
     );
     await browser.get(path);
     expect((await reply(path, 'Yes, until six')).text).toContain('Waiting to be sent');
-    const takeIt = await isAsked;
+    const takeIt = await asked;
     expect((await browser.get(`${path}/items`)).text).toMatch(
       /Yes, until six \d\d:\d\d Waiting to be sent/,
     );

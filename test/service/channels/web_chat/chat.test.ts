@@ -51,7 +51,7 @@ describe('chat', () => {
     ).toMatchObject({ status: 'closed', message_count: 1 });
   });
 
-  it('gives who returns with the same token their history, and after closing a new conversation that names the last', async () => {
+  it('gives a customer who returns with the same token their history, and after a close a new conversation that names the last', async () => {
     const token = (await chatCustomer(service.url, { name: 'Ana' })).token;
     const api = apiClient(service.url, token);
     const write = async (text: string) =>

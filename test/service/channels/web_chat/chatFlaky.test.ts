@@ -13,12 +13,12 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 
 const VISITORS = 6;
 const MESSAGES = 20;
-/** A stalled request is given up after so long. */
+/** After how long a stalled request is given up. */
 const PATIENCE_MS = 400;
 
 interface Visitor {
   readonly token: string;
-  /** In the order in which the stream gave them. */
+  /** The messages, in the order in which the stream gave them. */
   readonly shown: { readonly id: string; readonly text: string }[];
   readonly streams: { opened: number };
   readonly sends: { tried: number };
@@ -27,8 +27,8 @@ interface Visitor {
 }
 
 /**
- * The rule that the API's description gives: again with the same client_message_id until an answer
- * comes, then the next.
+ * Writes by the rule in the API's description: sends again with the same client_message_id until an
+ * answer comes.
  */
 async function write(
   proxy: FlakyProxy,
@@ -98,7 +98,7 @@ describe('the chat under a flaky connection', () => {
   afterAll(() => service?.stop());
   const struck = new Set<string>();
 
-  // The last seed is another one each time; a failure names it.
+  // The second seed is random; a failure names it.
   it.each([1, randomInt(1_000_000)])(
     'stores and shows each message exactly once, in order (seed %i)',
     async (seed) => {

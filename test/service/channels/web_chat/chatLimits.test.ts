@@ -25,17 +25,17 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-/** Messages of 16,000 characters: more than socket buffers hold for a client that does not read. */
+/** So many messages of 16,000 characters do not fit into the buffers of an unread socket. */
 const HISTORY = 1500;
 
-describe('streams of the service', () => {
+describe('the stream route', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService();
   });
   afterAll(() => service?.stop());
 
-  it('allows a visitor three: a fourth ends the oldest, which is told to reconnect in a minute', async () => {
+  it('allows a visitor three streams: a fourth ends the oldest, which is told to reconnect in a minute', async () => {
     const [customer, other] = [await chatCustomer(service.url), await chatCustomer(service.url)];
     const others = await readChatStream(service.url, other.token);
     const streams = [];
@@ -65,7 +65,7 @@ describe('streams of the service', () => {
   });
 });
 
-describe('streams, with limits of the test’s own', () => {
+describe('the stream route, with limits of the test’s own', () => {
   let fresh: FreshStore;
   let store: ServiceStore;
   let deps: Pick<Deps, 'store' | 'clock' | 'bounds'>;
@@ -221,7 +221,7 @@ describe('streams, with limits of the test’s own', () => {
     next.close();
   });
 
-  it('takes the typing back when it ends together with a message of the customer', async () => {
+  it('says that the typing has ended, even when a message of the customer comes with the end', async () => {
     const url = await serveStreams(limits({}));
     const { token, contact } = await arrive();
     const conversationId = newId('conv');

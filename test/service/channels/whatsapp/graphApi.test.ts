@@ -22,7 +22,7 @@ import {
 import { freePort } from '../../../helpers/program.ts';
 import { startTlsReceiver } from '../../../helpers/tls.ts';
 
-/** For what is never answered. Everything else has time on a busy machine. */
+/** For calls that are never answered. All others get a long time-out, for a busy machine. */
 const SHORT_MS = 400;
 
 describe('the Graph API', () => {
@@ -118,7 +118,7 @@ describe('the Graph API', () => {
       });
     });
 
-    it('refuses without a call when nothing of the customer is known', async () => {
+    it('refuses without a call when neither number nor user id is known', async () => {
       const calls = graph.requests.length;
       expect(
         failed(await send(context(), 'Hello', { phone: null, channelUserId: null })),

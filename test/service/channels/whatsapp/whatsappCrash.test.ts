@@ -20,15 +20,15 @@ import { startServiceProcess, type ServiceProcess } from '../../../helpers/servi
 import { waitFor } from '../../../helpers/waitFor.ts';
 import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsappTalk.ts';
 
-/** How long a receipt is waited for: Sender, GRACE_MS. */
+/** How long the sender waits for a receipt. */
 const GRACE_MS = 15_000;
 const SENDERS = 8;
 const CONTACTS_EACH = 6;
 const ROUNDS = 4;
 
 /**
- * A row of deliveries to one address, each repeated until it is answered with 200, as Meta does;
- * some are repeated though they were.
+ * Delivers one body after the other, each until it is answered with 200, as Meta does. Every third
+ * one is delivered again after that.
  */
 async function deliverAll(
   url: string,
@@ -81,7 +81,7 @@ describe('a service that is killed and started again', () => {
 
     const rows = Array.from({ length: SENDERS }, (_, sender) => bodiesOf(sender));
     const first = rows.map((bodies) => bodies.slice(0, bodies.length / 2));
-    // While some senders are far ahead of others, and while all are at their first.
+    // Killed while some senders are far ahead of others, and again while all are at their first.
     await deliverRows(first, Math.floor(first.flat().length / 2), () => service.crashAndRestart());
     killed = await textCustomers();
     const rest = rows.map((bodies) => bodies.slice(bodies.length / 2));
@@ -122,7 +122,7 @@ describe('a service that is killed and started again', () => {
     }).flat();
   };
 
-  /** All rows at once. @param kill called when so many deliveries were answered */
+  /** Delivers all rows at once. @param kill called once `killAt` deliveries were answered */
   async function deliverRows(
     rows: readonly unknown[][],
     killAt: number,
@@ -185,7 +185,7 @@ describe('a service that is killed and started again', () => {
   const requestsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone);
   const textsTo = (phone: string) => requestsTo(phone).map(({ body }) => body.text.body);
 
-  it('sends what was taken not again once its receipt is there, and all else again after the grace, each in order', async () => {
+  it('does not repeat a taken text whose receipt has come, and repeats all others after the grace, each in order', async () => {
     await killed.known.delivery(2, 'sent');
     expect((await killed.known.deliveries()).map(({ state }) => state)).toEqual([
       'delivered',

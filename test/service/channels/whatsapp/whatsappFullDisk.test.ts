@@ -31,7 +31,7 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is asked to repeat with 503, and by the repeats each message is there once, in order', async () => {
+  it('Meta is asked with 503 to repeat, and after the repeats each message is stored once, in order', async () => {
     let out = '';
     const limit = 'ulimit -S -f 256; exec "$0" "$1"'; // 256 blocks of 512 or 1024 bytes
     child = spawn('sh', ['-c', limit, process.execPath, MAIN], {
@@ -48,7 +48,7 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
     const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
     const api = apiClient(url, KEY);
     const number = await connectNumber(api);
-    /** Meta's own copy: what was not answered with 200 it delivers again. */
+    /** What Meta will deliver again: the bodies that were not answered with 200. */
     const owed: unknown[] = [];
     let batches = 0;
     const batch = () => {

@@ -27,7 +27,7 @@ let receiver: EventReceiver;
 let number: ConnectedNumber;
 let second: ConnectedNumber;
 let other: ApiClient;
-/** Of another workspace, the same account. */
+/** The same account, connected by another workspace. */
 let theirs: ConnectedNumber;
 /** What the service has logged, line by line. */
 const logged: string[] = [];
@@ -185,7 +185,7 @@ describe('the address of a number', () => {
       expect(await send(body)).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('takes 3 MB, and refuses more than 4 MiB and what is packed', async () => {
+  it('takes 3 MB, and refuses more than 4 MiB and compressed bodies', async () => {
     const phone = newPhone();
     const large = JSON.stringify(metaText('large', { phone })).replace(
       '"object"',
@@ -221,7 +221,7 @@ describe('the address of a number', () => {
 });
 
 describe('the log', () => {
-  it('says what was refused and what was left, by the channel, without numbers, texts, tokens and secrets', async () => {
+  it('says what was refused and what was ignored, by channel, without numbers, texts, tokens and secrets', async () => {
     const phone = newPhone();
     const from = logged.length;
     await send(metaText('a secret wish', { phone }), number, {
@@ -433,7 +433,7 @@ describe('a message on WhatsApp', () => {
     ]);
   });
 
-  it('is left, without harm to its neighbours, when its number is connected nowhere or in another workspace alone', async () => {
+  it('is ignored, without harm to its neighbours, when its number is connected nowhere or only in another workspace', async () => {
     const [unknown, known, foreign] = [newPhone(), newPhone(), newPhone()];
     const message = (phone: string) => ({
       messages: [

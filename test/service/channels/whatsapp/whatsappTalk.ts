@@ -97,7 +97,7 @@ export async function connectWhatsApp(
 
 const isPhone = (from: string) => /^\d+$/.test(from);
 
-/** By the phone number. Nobody is looked up by a user id: theirs is the newest. */
+/** Found by the phone number. There is no look-up by user id: for that, the newest one. */
 const conversationOf = async (api: ApiClient, from: string): Promise<string> =>
   isPhone(from)
     ? (await api.post('/api/contacts/lookup', { phone: `+${from}` })).body.id
