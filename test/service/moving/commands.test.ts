@@ -123,7 +123,7 @@ describe('export and import, as commands', () => {
         await given(whole.subarray(0, whole.length / 2)),
         /^conversation-service: Standard input cannot be imported, and nothing was stored\. It ends in the middle of record \d+, .*: it was cut off/,
       );
-      await stage.isEmpty(to);
+      await stage.expectEmpty(to);
       const imported = await given(whole);
       expect(imported).toMatchObject({ code: 0, err: '' });
       const again = await stage.command(to, ['export', '--to', '-']);
@@ -187,7 +187,7 @@ describe('export and import, as commands', () => {
           (name) => name.startsWith('snapshot') && name.endsWith('.tmp'),
         ),
       );
-      await stage.isEmpty(to);
+      await stage.expectEmpty(to);
       expect((await readdir(to.folder!)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
       expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
     },

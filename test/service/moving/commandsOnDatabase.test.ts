@@ -24,7 +24,7 @@ const TIMEOUT_MS = 120_000;
       const file = await stage.use(place);
       const to = stage.databasePlace(await stage.keyOf(place));
       const whole = await readFile(file);
-      await stage.isEmpty(to); // makes the tables
+      await stage.expectEmpty(to);
       await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
       await waitFor('the server to notice, and nothing to be there', async () =>
         /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err),
@@ -46,7 +46,7 @@ const TIMEOUT_MS = 120_000;
       const place = stage.folderPlace();
       const file = await stage.use(place);
       const to = stage.databasePlace(await stage.keyOf(place));
-      await stage.isEmpty(to);
+      await stage.expectEmpty(to);
       const ended = await stage.cutImport(to, await readFile(file), () =>
         stage.isLocked(to, 'workspaces'),
       );
@@ -54,7 +54,7 @@ const TIMEOUT_MS = 120_000;
         ended,
         /the database cannot be reached or written to: |the connection to the database was lost: /,
       );
-      await stage.isEmpty(to);
+      await stage.expectEmpty(to);
       expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
         code: 0,
         err: '',
@@ -69,7 +69,7 @@ const TIMEOUT_MS = 120_000;
       const place = stage.folderPlace();
       const whole = await readFile(await stage.use(place));
       const to = stage.databasePlace(await stage.keyOf(place));
-      await stage.isEmpty(to);
+      await stage.expectEmpty(to);
       const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
       const reserved =
         /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this process when that has finished/;

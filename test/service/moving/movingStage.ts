@@ -177,7 +177,8 @@ export class MovingStage {
     return file;
   }
 
-  async isEmpty(place: DataPlace): Promise<void> {
+  /** Expects that a place holds no data. On a database, this makes the tables. */
+  async expectEmpty(place: DataPlace): Promise<void> {
     refused(
       await this.commandHere(place, ['export', '--to', join(this.folder, 'none')]),
       /There is nothing to export/,
