@@ -478,7 +478,7 @@ describe('forgetting that is interrupted', () => {
     expect(questions[2]).toBe(1200);
   });
 
-  it('finishes, with a whole record, when retention removes some of the same beside it', async () => {
+  it('finishes, and keeps its record, when retention removes the same conversations beside it', async () => {
     await forgetContact(deps(), workspace, contactId, { type: 'team_member', name: 'ana' });
     const later = new Date(Date.now() + 10 * 86_400_000);
     await sweepAll(store, later, { days: 30, conversationDays: 1 });

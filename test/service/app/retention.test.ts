@@ -25,7 +25,7 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
       env: { ...MEMBER_ENV, CONVERSATION_RETENTION_DAYS: '7' },
       housekeepingEveryMs: 50,
     });
-    // Receivers look at the time of a signature, which is the test's here.
+    // Without `receiver.subscribe`: it checks the times of signatures, which this test moves.
     for (const event of EMITTED_EVENTS)
       await service.api.post('/api/hooks', {
         event,

@@ -129,7 +129,7 @@ const TIMEOUT_MS = 120_000;
         const { messages } = (
           await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)
         ).body as { messages: { text: string }[] };
-        // The answer holds the newest messages only; `before` is the number of the older ones.
+        // The answer holds the newest messages only; `before` counts the older ones.
         const before = Number(messages[0]!.text.slice('text '.length)) - 1;
         expect(messages.map(({ text }) => text)).toEqual(
           messages.map((_, n) => `text ${before + n + 1}`),

@@ -1,4 +1,4 @@
-// Who may see and change anything on the team's screens: every address, one after the other.
+// Who may see and change anything on the team's screens: the addresses below, one by one.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   browserless,

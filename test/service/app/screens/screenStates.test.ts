@@ -1,9 +1,9 @@
-// No page is left out of what axe looks at: each route that answers one is a state, or says why not.
+// Axe looks at every page: each route that answers one is in SCREEN_STATES or among the exceptions.
 import { expect, it } from '@jest/globals';
 import { SCREEN_STATES, type ScreenContent } from '../../../browser/screenStates.ts';
 import { listGetRoutes } from '../../../helpers/screenRoutes.ts';
 
-/** The routes that are no state in the list, by the reason. */
+/** The routes that no state stands for, by the reason. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'Leads to another page.': [
     ...['/', '/conversations/next-waiting', '/waiting/next'],
