@@ -252,7 +252,7 @@ describe('an address, with a budget of the test’s own', () => {
       ];
       for (let n = 0; n < 60; n++) {
         const answer = await get(paths[n % paths.length]!);
-        // An answer that is not read is still under way, and only two may be under way.
+        // An unread answer is still under way, and only two may be.
         const text = await answer.text();
         expect(answer.status === 429 ? text : '').toBe('');
       }

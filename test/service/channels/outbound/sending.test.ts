@@ -328,7 +328,7 @@ describe('a message to a customer on WhatsApp', () => {
     for (const text of ['1', '2'])
       for (const talk of talks) expect((await talk.reply(text)).status).toBe(201);
     await waitFor('20 requests', () => held.length >= 20);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // time for a request too many
+    await new Promise((resolve) => setTimeout(resolve, 200)); // time for one request too many
     expect(held).toHaveLength(20);
     graph.answerBy(() => accept);
     for (const answer of held) answer();

@@ -97,7 +97,7 @@ export async function connectWhatsApp(
 
 const isPhone = (from: string) => /^\d+$/.test(from);
 
-/** Found by the phone number. There is no look-up by user id: for that, the newest one. */
+/** Looked up by phone number. A user id cannot be looked up: its conversation is the newest. */
 const conversationOf = async (api: ApiClient, from: string): Promise<string> =>
   isPhone(from)
     ? (await api.post('/api/contacts/lookup', { phone: `+${from}` })).body.id
