@@ -11,23 +11,23 @@ export const MEMBER_ENV = {
 /** A page as answered, after redirects. */
 export interface Page {
   readonly status: number;
-  /** Where it was found, without the host: `/keys?notice=revoked`. */
+  /** The path it was found at, without the host: `/keys?notice=revoked`. */
   readonly path: string;
   readonly headers: Headers;
   readonly html: string;
-  /** What a reader sees of its body, blanks made one. */
+  /** The text of its body as a reader sees it, with single spaces. */
   readonly text: string;
-  /** What stands beside the field, as what is wrong with it; null when nothing is. */
+  /** The error shown beside the field; null when there is none. */
   problem(field: string): string | null;
   /** The value that a field was sent with. */
   value(field: string): string | null;
 }
 
 export interface Browserless {
-  /** What it sends as Cookie, for requests that are no pages (`/live`). */
+  /** The Cookie header it sends, for requests that are not for a page (`/live`). */
   readonly cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Page>;
-  /** @param options.csrf the token to send; that of the last page when left out, none when null */
+  /** @param options.csrf the token to send; default: the last page's; null: none */
   post(
     path: string,
     values?: Record<string, string>,

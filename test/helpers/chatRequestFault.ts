@@ -1,5 +1,5 @@
-// What OpenAI would refuse of a chat completion request. Stricter than most compatible servers, so
-// that they are served too.
+// What OpenAI would refuse of a chat completion request. Stricter than most compatible servers are,
+// so that what passes here works with them too.
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface ReceivedMessage {
@@ -37,7 +37,7 @@ function assert(condition: unknown, fault: string): asserts condition {
 
 /**
  * What is wrong with a request; null when nothing is.
- * @param isOpenAi whether what OpenAI itself takes, and others may not, is taken too
+ * @param isOpenAi true: also takes what OpenAI takes and compatible servers may refuse
  */
 export function chatRequestFault(
   headers: IncomingHttpHeaders,
@@ -86,7 +86,7 @@ function checkChat(body: unknown, isOpenAi: boolean) {
   );
 }
 
-/** Each call is answered, right after it, and by nothing that it did not ask for. */
+/** Checks that every tool call is answered directly after it, and that nothing else is answered. */
 function checkMessages(messages: readonly unknown[], isOpenAi: boolean) {
   let open = new Set<string>();
   messages.forEach((message, i) => {

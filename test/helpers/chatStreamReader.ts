@@ -7,17 +7,19 @@ export interface Seen {
 export interface ChatStreamReader {
   readonly response: Response;
   readonly seen: readonly Seen[];
-  /** What the stream told of somebody who types, of a close, and the messages between, in order. */
+  /**
+   * What the stream told, in order: `typing`, `not typing`, `closed`, and the texts of messages.
+   */
   readonly told: readonly string[];
   /** The stream's `retry` fields, in ms. */
   readonly retries: readonly number[];
-  /** Settles when the stream has ended: true when in order, false when it broke. */
+  /** Settles when the stream has ended: true when it ended properly, false when it broke. */
   readonly ended: Promise<boolean>;
   close(): void;
 }
 
 /**
- * Reads the chat stream as a browser does, by fetch with the header.
+ * Reads the chat stream as a browser does, with fetch and an Authorization header.
  * @param onMessage is told each message once its event is whole
  */
 export async function readChatStream(

@@ -28,8 +28,8 @@ interface ClusterOptions {
   /** The authority that its targets' certificates come from. */
   readonly caFile?: string;
   /**
-   * Beside the settings a test wants anyway: local targets, short retries, no rate limits.
-   * Undefined leaves a variable out.
+   * Added to the settings that every test has: local targets, short retries, no rate limits.
+   * Undefined removes a variable.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Another build of the service than service/dist. */
@@ -44,9 +44,9 @@ export interface ClusterProcess {
   readonly pid: number;
   readonly isRunning: boolean;
   readonly logFile: string;
-  /** Calls at this process with the workspace's key; every answer is held against the contract. */
+  /** Calls this process with the workspace's key; every answer is held against the contract. */
   readonly api: ApiClient;
-  /** What its connections call themselves at the server. */
+  /** The `application_name` of its connections to the database. */
   readonly applicationName: string;
 }
 
@@ -55,22 +55,22 @@ export interface Cluster {
   readonly apiKey: string;
   readonly databaseUrl: string;
   readonly schema: string;
-  /** With their logs; kept when a test failed. */
+  /** Holds their logs; kept when a test failed. */
   readonly folder: string;
   /** SIGKILL; gone when this resolves. */
   kill(index: number): Promise<void>;
   /** SIGTERM; gone when this resolves. */
   terminate(index: number): Promise<void>;
   /**
-   * Starts a process that is gone, or SIGTERM and a new one; on the same port. Ready when this
+   * Starts a process again on the same port, after SIGTERM if it still runs. Ready when this
    * resolves.
    */
   restart(index: number): Promise<void>;
   /** Runs a statement of SQL at the shared database. */
   query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Ends the connections of a process in the middle of whatever they do. @param which those that
-   * listen for notifications alone, or all. @returns how many
+   * Ends the connections of a process in the middle of whatever they do. `listening`: only those
+   * that listen for notifications. @returns how many were ended
    */
   cutConnections(index: number, which?: 'all' | 'listening'): Promise<number>;
   /**

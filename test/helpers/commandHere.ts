@@ -1,6 +1,6 @@
-// A command of the service in the tests' own process, where only what it does and says counts: a
-// process of its own takes half a second of the processor. That commands are processes which fail in
-// one line is proven by test/service/moving/commands.test.ts and test/service/app/process.test.ts.
+// A command of the service in the tests' own process, for tests of what it does and prints: a
+// process of its own takes half a second of CPU time. That a command run as a process fails with
+// one line is tested in test/service/moving/commands.test.ts and test/service/app/process.test.ts.
 import { jest } from '@jest/globals';
 import type { Command } from 'commander';
 import { errorLine } from '../../service/src/cli/command.ts';
@@ -13,8 +13,8 @@ export interface Ended {
 }
 
 /**
- * Runs a command that reads no standard input. One at a time: it is given its environment, and what
- * it writes is caught.
+ * Runs a command that reads no standard input. Run one at a time: it sets this process's
+ * environment and catches what this process writes.
  */
 export async function commandHere(
   args: readonly string[],
@@ -38,7 +38,7 @@ export async function commandHere(
   }
 }
 
-/** Commander ends the process when it cannot read an option. */
+/** Makes Commander throw where it would end the process, such as for an unknown option. */
 function throwing(command: Command): Command {
   command.exitOverride();
   command.commands.forEach(throwing);

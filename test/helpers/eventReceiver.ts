@@ -37,7 +37,8 @@ export interface EventReceiver extends TlsReceiver {
 }
 
 /**
- * Verifies as docs/events-and-signatures.md tells a receiver to, without any code of the service.
+ * Verifies a signature as docs/events-and-signatures.md tells a receiver to, without any code of
+ * the service. @returns what is wrong with it; null when nothing is
  */
 export function signatureFault(
   request: ReceivedRequest,

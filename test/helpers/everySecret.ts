@@ -67,7 +67,7 @@ export async function useEverySecret(
     secrets: { TOKEN: TOOL_TOKEN },
     request_template: template,
   });
-  // A system that says back what it was sent.
+  // A system that echoes the headers it was sent.
   endpoint.answerAlways(
     '/check_stock',
     (request, response) =>
@@ -179,8 +179,8 @@ export async function useEverySecret(
  */
 export function spellingsOf(value: string): string[] {
   const bytes = Buffer.from(value);
-  // At each of the three places that it can have in a longer text, without the letters that its
-  // neighbours decide.
+  // Base64 encodes three bytes at a time: one spelling for each offset that the secret can have,
+  // without the characters that depend on the bytes around it.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')
@@ -207,8 +207,8 @@ export function spellingsOf(value: string): string[] {
 }
 
 /**
- * Where secrets stand readable in a folder's files, in words; empty when nowhere. @param except
- * names of files that may hold them
+ * Which secrets can be read in which of a folder's files, in words. `except` names files that may
+ * hold them.
  */
 export async function readableIn(
   folder: string,

@@ -3,7 +3,8 @@ import { nodeFiles, type Files } from '../../service/src/store/lowdb/index.ts';
 /**
  * The disk, for a process that is to be killed in the middle of something.
  * @param step called before each thing that is done to the disk, in the middle of each write, and
- * after each rename. A process that is killed before a flush leaves what it leaves after it.
+ * after each rename. Not before a flush: a process that is killed there leaves the same files as
+ * one killed after it.
  */
 export const filesInSteps = (step: () => void): Files => ({
   async open(path, flags) {

@@ -8,8 +8,8 @@ import { listenTracked, type TrackedServer } from './trackedServer.ts';
 interface Fault {
   readonly what: 'cut' | 'stall';
   /**
-   * Counted on the way to the service (`request`) or back (`answer`). Zero bytes of the request: it
-   * never arrives. Zero bytes of the answer: the request was acted on, and nobody hears of it.
+   * The direction in which `afterBytes` counts: to the service (`request`) or back (`answer`).
+   * After 0 bytes, a request never arrives, or the answer to a request that was acted on is lost.
    */
   readonly on: 'request' | 'answer';
   readonly afterBytes: number;

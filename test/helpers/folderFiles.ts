@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const MAX_LISTINGS = 50;
 
 /**
- * Looks at every file of a folder that a running service writes to. A file that a snapshot renamed
- * or removed in between makes the list old: then it is made, and looked at, again.
+ * Looks at every file of a folder that a running service writes to. When a snapshot renames or
+ * removes a file in between, the folder is listed again and every file is looked at again.
  * @returns what `look` gave for each file, in the order of their names
  */
 export async function eachFile<T>(

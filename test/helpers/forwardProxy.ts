@@ -1,5 +1,5 @@
-// An HTTP proxy as companies run one: it tunnels CONNECT, forwards absolute addresses, and tells
-// whom it was asked for.
+// An HTTP proxy as companies run one: it tunnels CONNECT, forwards absolute addresses, and records
+// which hosts it was asked for.
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';

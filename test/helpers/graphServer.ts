@@ -95,7 +95,7 @@ export interface GraphServer extends TrackedServer {
   texts(): readonly string[];
   /**
    * What was wrong with requests by Meta's documentation; a good client leaves it empty. A wrong
-   * token or number is none.
+   * token or number does not count.
    */
   readonly faults: readonly string[];
   /**
@@ -104,7 +104,7 @@ export interface GraphServer extends TrackedServer {
   answerWith(...replies: GraphReply[]): void;
   /** From now on, showing that somebody types fails. */
   refuseTyping(): void;
-  /** Decides by the request. */
+  /** Chooses the answer by the request, when `answerWith` has none left. */
   answerBy(script: (request: GraphRequest) => GraphReply): void;
   /** The answer to the next GETs of a phone number, in order; after them the number. */
   answerNumberWith(...replies: GraphReply[]): void;
@@ -474,7 +474,7 @@ export const raw =
 /** Never answers, and the message is not taken. */
 export const hang: GraphReply = () => {};
 
-/** Takes the message and never answers: its fate is unknown to who sent it. */
+/** Takes the message and never answers: the sender does not learn whether it was taken. */
 export const takeAndHang: GraphReply = (_res, take) => void take();
 
 /** Hangs up without an answer. */

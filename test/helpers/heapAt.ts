@@ -2,10 +2,10 @@ import type { Heap } from '../../service/src/store/lowdb/memory/heapWatch.ts';
 
 const MIB = 2 ** 20;
 
-/** A heap that is as full as a test says, of 1000 MiB. */
+/** A heap of 1000 MiB that is as full as a test says. */
 export class HeapAt implements Heap {
   readonly limitBytes = 1000 * MIB;
-  /** What is live, of the limit. */
+  /** The share of the limit that is live. */
   share = 0.3;
   collections = 0;
   private tell = () => {};
@@ -23,7 +23,7 @@ export class HeapAt implements Heap {
     return () => {};
   }
 
-  /** V8 collects by itself, and this much was live at that time. */
+  /** Tells the listener that V8 has collected by itself and found this share live. */
   collected(share: number): void {
     this.share = share;
     this.tell();

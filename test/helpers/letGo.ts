@@ -7,7 +7,7 @@ import { waitFor } from './waitFor.ts';
 export async function letGo(held: WeakRef<object>): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  await oneTurn(); // what was looked at in a turn is held until its end
+  await oneTurn(); // a WeakRef holds what it returned until the turn ends
   await waitFor('the object to be let go', () => {
     collect();
     return held.deref() === undefined;

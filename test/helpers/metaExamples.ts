@@ -1,5 +1,6 @@
 // Messages and statuses as Meta's reference of the `messages` webhook shows them, with its example
-// values in the place of its placeholders. Each is one of `value.messages`, without what all have.
+// values in the place of its placeholders. Each is one of `value.messages`, without the fields that
+// all of them have.
 
 /** Kind by kind: what is sent, and what a team reads. */
 export const MESSAGE_EXAMPLES: readonly {
@@ -26,7 +27,7 @@ export const MESSAGE_EXAMPLES: readonly {
     text: 'This one',
   },
   {
-    name: 'text, by an ad',
+    name: 'text, after a click on an ad',
     message: {
       referral: {
         source_url: 'https://fb.me/3cr4Wqqkv',
@@ -244,12 +245,12 @@ export const MESSAGE_EXAMPLES: readonly {
     text: '[Message that cannot be shown here (poll_update): Message type is currently not supported.]',
   },
   {
-    name: 'unsupported, as it was before',
+    name: 'unsupported, in the older form',
     message: { type: 'unknown', errors: [{ code: 131051, title: 'Unsupported message type' }] },
     text: '[Message that cannot be shown here: Unsupported message type]',
   },
   {
-    name: 'a kind that comes later',
+    name: 'a kind that Meta may add later',
     message: { type: 'hologram', hologram: { caption: 'Look!' } },
     text: '[Message that cannot be shown here (hologram)] Look!',
   },

@@ -32,16 +32,16 @@ export interface ModelServer extends TrackedServer {
   readonly faults: readonly string[];
   /** Answers of the next requests, in order; they come before `answerBy`. */
   answerWith(...replies: ModelReply[]): void;
-  /** Decides by the request. */
+  /** Chooses the answer by the request, when `answerWith` has none left. */
   answerBy(script: (request: ModelRequest) => ModelReply): void;
 }
 
 export interface ModelServerOptions {
-  /** Null: a server of one's own that wants no key, and refuses one. */
+  /** Null: a self-hosted server that needs no key and refuses one. */
   readonly apiKey?: string | null;
   readonly model?: string;
   readonly port?: number;
-  /** Takes what OpenAI itself takes, and not every compatible server. */
+  /** Also takes what OpenAI takes and compatible servers may refuse. */
   readonly isOpenAi?: boolean;
 }
 

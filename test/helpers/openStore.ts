@@ -27,7 +27,7 @@ export const openStoreOf = (
 export interface FreshStore {
   readonly store: ServiceStore;
   readonly folder: string;
-  /** Closes it and leaves nothing of it. */
+  /** Closes it and removes what it stored. */
   remove(): Promise<void>;
 }
 

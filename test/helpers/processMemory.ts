@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** A process's resident memory in MiB; not a number where the system tells nothing (Linux does). */
+/** A process's resident memory in MiB, now and at its peak; NaN where there is no /proc. */
 export async function memoryOf(pid: number): Promise<{ now: number; most: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const of = (name: string) =>

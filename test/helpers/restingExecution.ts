@@ -35,7 +35,7 @@ export interface RestingExecution {
 export interface ExecutionHost {
   /** PEM of the authority to trust. */
   readonly ca: string;
-  /** An execution that waits from now on. @param path the beginning of its address' path */
+  /** An execution that waits from now on. @param path the beginning of its address's path */
   execution(path?: string, signature?: string): RestingExecution;
   /** Nothing listens at its addresses until `comeBack`. */
   goAway(): Promise<void>;
@@ -66,7 +66,8 @@ export async function startExecutionHost(api: () => ApiClient): Promise<Executio
     void api()
       .post(`/api/waits/${waitId}/collect`)
       .then(({ status, body }) => {
-        // As our node does: what it could not collect, it has not got, whatever the service stored.
+        // As our node does: an answer that it could not collect does not count as received,
+        // whatever the service stored.
         if (status !== 200) {
           const isOver = String(body?.error?.code).startsWith('wait_');
           return void response.writeHead(isOver ? 409 : 503).end(JSON.stringify(body));

@@ -13,7 +13,7 @@ interface Layer {
   readonly handle: { readonly stack?: readonly Layer[] };
 }
 
-/** Stands for the parts that a route uses once it is requested. Here no route is. */
+/** Stands for the parts that a route uses when it is requested, which never happens here. */
 const anything: object = new Proxy(() => anything, {
   get: (_parts, name) => (name === 'stack' ? undefined : anything),
 });

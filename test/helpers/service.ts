@@ -47,7 +47,7 @@ export interface TestService {
 export interface TestServiceOptions {
   /** Environment variables beside the tests' own. */
   readonly env?: Record<string, string | undefined>;
-  /** One that knows `now` alone may be moved forward as if time had passed. */
+  /** When a clock with `now` alone is moved, that counts as time passing. */
   readonly clock?: Clock & Partial<SteadyClock>;
   /** A CA (PEM) that outbound calls trust beside the system's. */
   readonly ca?: string;
@@ -55,7 +55,7 @@ export interface TestServiceOptions {
   readonly store?: StartOptions['store'];
   readonly server?: StartOptions['server'];
   readonly housekeepingEveryMs?: number;
-  /** Replaces one that hashes at next to no cost; undefined: the service's own. */
+  /** Default: one that hashes at next to no cost. Undefined: the service's own. */
   readonly passwordThread?: StartOptions['passwordThread'];
   readonly paymentWait?: StartOptions['paymentWait'];
 }

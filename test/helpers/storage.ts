@@ -21,17 +21,18 @@ export interface Storage {
    */
   stored(): Promise<string>;
   /**
-   * To be called when a process was killed, before the next one starts: the time passes in which
-   * others cannot know that it is dead: the leases of its jobs on a database, none with the embedded
-   * store. The tests of take-over wait for them in truth:
-   * test/postgres/outage/takeOver, test/chaos/postgres.
+   * Call it after a process was killed and before the next one starts. On a database it ends the
+   * leases of the dead process's jobs at once; the embedded store has none. The tests of take-over
+   * wait for real leases: test/postgres/outage/takeOver, test/chaos/postgres.
    */
   leasesRunOut(): Promise<void>;
   /** Removes the folder and the schema. If a test failed, the schema stays and its name is printed. */
   remove(): Promise<void>;
 }
 
-/** @param name the data folder within a new temporary one; empty: that one itself */
+/**
+ * @param name the data folder's name in a new temporary folder; empty: the temporary folder itself
+ */
 export async function freshStorage(name = ''): Promise<Storage> {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   const env = { DATA_DIR: join(folder, name), ...freshDatabase() };

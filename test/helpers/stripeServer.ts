@@ -9,7 +9,7 @@ import { parseForm, type Form } from './stripeForm.ts';
 import { sessionFault, type StripeFault } from './stripeSessionFault.ts';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
-/** A Checkout Session, as far as it is looked at here. */
+/** The fields of a Checkout Session that are used here. */
 interface StripeSession {
   readonly id: string;
   readonly object: 'checkout.session';
@@ -42,8 +42,8 @@ interface Answer {
 }
 
 /**
- * What happens to a request instead. @param proceed does what was asked, and gives the answer that
- * was due
+ * What happens to a request in place of Stripe's usual answer. `proceed` does what was asked and
+ * returns that answer.
  */
 type StripeScript = (
   res: ServerResponse,
@@ -79,13 +79,13 @@ export interface StripeServer extends TrackedServer {
   sessionOf(paymentId: string): StripeSession;
   /** What happens to the next requests, in order. */
   answerWith(...scripts: StripeScript[]): void;
-  /** What happens to every request until it is called again; null: what was asked. */
+  /** What happens to every request from now on; null: Stripe's usual answer. */
   answerAll(script: StripeScript | null): void;
-  /** From now on changes of a session are told there, as an endpoint of the dashboard would be. */
+  /** From now on, changes of a session are sent there, as to an endpoint set in the dashboard. */
   sendWebhooksTo(target: WebhookTarget | null): void;
   /**
-   * The customer pays; async: by a bank debit, whose money comes later or never. Told where
-   * webhooks go.
+   * The customer pays, and a webhook says so. `async`: by bank debit, whose money comes later or
+   * never.
    */
   pay(sessionId: string, how?: { async?: boolean }): Promise<void>;
   /** How a payment by bank debit ended. */
@@ -121,7 +121,7 @@ export async function startStripeServer({
 }: StripeServerOptions = {}): Promise<StripeServer> {
   const sessions = new Map<string, StripeSession>();
   const requests: StripeRequest[] = [];
-  const kept = new Map<string, { fingerprint: string; answer: Answer }>();
+  const answersByKey = new Map<string, { fingerprint: string; answer: Answer }>();
   const queue: StripeScript[] = [];
   let script: StripeScript | null = null;
   let target: WebhookTarget | null = null;
@@ -138,7 +138,7 @@ export async function startStripeServer({
     sessions.set(session.id, changed);
     return changed;
   };
-  const known = (id: string): StripeSession => {
+  const getSession = (id: string): StripeSession => {
     const session = current(id);
     if (!session) throw new Error(`there is no session ${id}`);
     return session;
@@ -195,7 +195,7 @@ export async function startStripeServer({
       const data = [...sessions.keys()]
         .reverse()
         .slice(0, Number(form.limit ?? 10))
-        .map(known);
+        .map(getSession);
       return {
         status: 200,
         body: {
@@ -210,17 +210,14 @@ export async function startStripeServer({
     return session ? { status: 200, body: session } : missing(id!);
   };
 
-  /**
-   * The same key is the same answer, once the endpoint has begun; what was refused before is not
-   * kept.
-   */
+  /** The same idempotency key gets the same answer again; refusals are not kept. */
   const once = (
     request: StripeRequest,
   ): { proceed: () => Answer } | { answer: Answer; isReplay: boolean } => {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') return { proceed: () => perform(request) };
     const fingerprint = `${request.path} ${JSON.stringify(request.form)}`;
-    const before = kept.get(key);
+    const before = answersByKey.get(key);
     if (before && before.fingerprint !== fingerprint) {
       const message = `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${key}' if you meant to execute a different request.`;
       return { answer: refusal(400, { type: 'idempotency_error', message }), isReplay: false };
@@ -229,7 +226,7 @@ export async function startStripeServer({
     return {
       proceed: () => {
         const answer = perform(request);
-        if (answer.status < 400) kept.set(key, { fingerprint, answer });
+        if (answer.status < 400) answersByKey.set(key, { fingerprint, answer });
         return answer;
       },
     };
@@ -302,7 +299,7 @@ export async function startStripeServer({
     url: baseUrl,
     secretKey,
     get sessions() {
-      return [...sessions.keys()].map(known);
+      return [...sessions.keys()].map(getSession);
     },
     requests,
     sessionOf(paymentId: string) {
@@ -311,7 +308,7 @@ export async function startStripeServer({
       );
       if (found.length !== 1)
         throw new Error(`there are ${found.length} sessions for ${paymentId}`);
-      return known(found[0]!.id);
+      return getSession(found[0]!.id);
     },
     answerWith: (...scripts: StripeScript[]) => void queue.push(...scripts),
     answerAll(next: StripeScript | null) {
@@ -321,7 +318,7 @@ export async function startStripeServer({
       target = next;
     },
     async pay(sessionId: string, { async = false }: { async?: boolean } = {}) {
-      const session = known(sessionId);
+      const session = getSession(sessionId);
       if (session.status !== 'open') throw new Error(`session ${sessionId} is ${session.status}`);
       await tell(
         change(session, {
@@ -333,7 +330,7 @@ export async function startStripeServer({
       );
     },
     async settle(sessionId: string, outcome: 'succeeded' | 'failed') {
-      const session = known(sessionId);
+      const session = getSession(sessionId);
       if (outcome === 'failed') return tell(session, 'checkout.session.async_payment_failed');
       await tell(
         change(session, { payment_status: 'paid' }),
@@ -342,7 +339,7 @@ export async function startStripeServer({
     },
     async expire(sessionId: string) {
       await tell(
-        change(known(sessionId), { status: 'expired', url: null }),
+        change(getSession(sessionId), { status: 'expired', url: null }),
         'checkout.session.expired',
       );
     },
@@ -361,7 +358,7 @@ export async function startStripeServer({
         object: 'event',
         api_version: API_VERSION,
         created: Math.floor(now() / 1000),
-        data: { object: { ...known(sessionId), ...data } },
+        data: { object: { ...getSession(sessionId), ...data } },
         livemode: false,
         pending_webhooks: 1,
         request: { id: null, idempotency_key: null },

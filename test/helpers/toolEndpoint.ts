@@ -31,7 +31,7 @@ export interface DefinedTool {
 export interface ToolEndpoint extends TlsReceiver {
   /** Answers of the next calls to a path, in order; after them 200 `{"ok":true}`. */
   answer(path: string, ...answers: Answer[]): void;
-  /** The answer to every call of a path that none is scripted for. */
+  /** The answer to every call of a path for which `answer` has none left. */
   answerAlways(path: string, answer: Answer): void;
   /** What was called at a path, oldest first. */
   at(path: string): readonly ReceivedRequest[];
@@ -61,8 +61,8 @@ export interface ToolEndpoint extends TlsReceiver {
 }
 
 /**
- * Makes the loop of tool calls look for what is due now, when a test has moved its clock: a call of
- * some other tool.
+ * Makes the worker of tool calls look for calls that are due after a test has moved its clock, by
+ * calling another tool.
  */
 export async function wakeToolCalls(api: ApiClient, endpoint: ToolEndpoint): Promise<void> {
   const { id } = await endpoint.define(api, { name: 'wake_up' }, '/wake_up');

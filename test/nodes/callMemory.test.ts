@@ -172,7 +172,7 @@ describe('The memory of calls', () => {
     expect(memory.size.bytes).toBe(20);
   });
 
-  it('never forgets a running call for the sake of room', () => {
+  it('never forgets a running call to make room', () => {
     const memory = memoryOf({ count: 1, bytes: 1 });
     const first = new FakeResponse();
     memory.follow('running', first);
@@ -180,7 +180,7 @@ describe('The memory of calls', () => {
     expect(repeat(memory, 'running').isRepeat).toBe(true);
   });
 
-  it('forgets with time: an answer by when it was given, a call without one by when it came', () => {
+  it('forgets by age: an answer from when it was given, an unanswered call from when it came', () => {
     const memory = memoryOf({ ageMs: 1000 });
     const late = new FakeResponse();
     nowMs = 0;

@@ -45,13 +45,13 @@ describe('DeliveryMemory', () => {
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  it('does not wait for the end of a response that has ended', () => {
+  it('does not wait for a response that has closed already', () => {
     const memory = new DeliveryMemory();
     memory.follow('evt_1', Object.assign(response(), { destroyed: true }), sent());
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  describe('when somebody is said to have asked for a delivery again', () => {
+  describe('when an attempt says that somebody asked for it', () => {
     const taken = (...attempts: DeliveryAttempt[]) => {
       const memory = new DeliveryMemory();
       for (const attempt of attempts) {
@@ -62,14 +62,14 @@ describe('DeliveryMemory', () => {
       return (attempt: DeliveryAttempt) => memory.stateOf('evt_1', attempt);
     };
 
-    it('believes it only if it was signed later than the accepted one', () => {
+    it('believes it only if it was signed later than every accepted attempt', () => {
       expect(taken()(askedFor(100))).toBe('new');
       expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual([
         'done',
         'done',
         'new',
       ]);
-      // An older one that came late does not lower that bar.
+      // An older attempt that came late does not lower that bar.
       expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual([
         'done',
         'done',
@@ -84,7 +84,7 @@ describe('DeliveryMemory', () => {
       ).toEqual(['done', 'done', 'done', 'new']);
     });
 
-    it('holds back the retries of one in flight, and accepts the next round', () => {
+    it('holds back the retries of a round in flight, and accepts the next round', () => {
       const memory = new DeliveryMemory();
       const [first, second] = [response(), response()];
       memory.follow('evt_1', first, askedFor(105, 1));
@@ -94,7 +94,7 @@ describe('DeliveryMemory', () => {
         ),
       ).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
       memory.follow('evt_1', second, askedFor(110, 2));
-      first.emit('close'); // of the earlier one: the later is still under way
+      first.emit('close'); // of the earlier round: the later one is still in flight
       expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('in_flight');
       second.emit('finish');
       expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('done');

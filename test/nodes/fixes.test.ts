@@ -19,7 +19,7 @@ describe('The fixes that the nodes show', () => {
     'subscription_limit_reached',
     'tool_exists',
     'tool_limit_reached',
-  ])('%s, which publishing meets: ends with publishing again', (code) => {
+  ])('%s, which publishing can meet: ends with publishing again', (code) => {
     expect(FIXES[code]).toMatch(/[Tt]hen publish again\.$/);
   });
 });

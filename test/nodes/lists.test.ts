@@ -31,7 +31,7 @@ describe('The list of events', () => {
   const events = triggerNode.description.properties.find(({ name }) => name === 'events')!;
   const options = events.options as INodePropertyOptions[];
 
-  it('is the one of the service', async () => {
+  it('has the events of the service', async () => {
     const { body } = await service().api.get('/api/hooks/events');
     const described = body.data.map(({ name, description }: Record<string, string>) => ({
       value: name,
@@ -45,7 +45,7 @@ describe('The list of events', () => {
   });
 
   it("gives n8n's node search a trigger action for each event, in words", () => {
-    // What n8n's editor makes them of: a list in the code, of a field with this name.
+    // n8n's editor makes them from the options in the code of a field with this name.
     expect(events.displayName).toBe('Events');
     for (const { name, action } of options) expect(action).toBe(`On ${name.toLowerCase()}`);
   });
@@ -86,7 +86,7 @@ describe('The lists to choose from', () => {
   });
 });
 
-describe('A list of more pages than one', () => {
+describe('A list of several pages', () => {
   const MANY = 205;
   beforeAll(async () => {
     const { data } = (await service().api.get('/api/contacts')).body;
@@ -125,7 +125,7 @@ describe('A list of more pages than one', () => {
     return { ids: items.map(({ id }) => id), paired, limits };
   }
 
-  it('is got whole by Get Many, each once, page by page', async () => {
+  it('is read whole by Get Many, page by page, each record once', async () => {
     const { ids, paired, limits } = await getMany({ returnAll: true });
     expect(new Set(ids).size).toBe(MANY);
     expect(ids).toHaveLength(MANY);
@@ -138,7 +138,7 @@ describe('A list of more pages than one', () => {
     [200, ['200']],
     [203, ['200', '3']],
     [1000, ['200', '200']],
-  ])('is got up to the limit %s by the requests %j', async (limit, expected) => {
+  ])('is read up to the limit %s by requests for %j records', async (limit, expected) => {
     const { ids, limits } = await getMany({ limit });
     expect(ids).toHaveLength(Math.min(limit, MANY));
     expect(limits).toEqual(expected);

@@ -66,12 +66,12 @@ describe('The package, loaded by n8n’s own loader', () => {
     }
   });
 
-  it('breaks no line by a tag, which n8n shows as it stands in some places', () => {
+  it('has no <br> tag, which n8n shows as text in some places', () => {
     for (const { type } of Object.values(loader.nodeTypes))
       expect(JSON.stringify((type as INodeType).description)).not.toMatch(/<br/i);
   });
 
-  it('names the trigger of a tool so that n8n takes it for no tool, and "tool" finds it', () => {
+  it('names the agent call trigger so that n8n does not take it for a tool, and "tool" finds it', () => {
     // n8n's editor warns of missing AI parameters wherever a type's name has "tool" in it.
     expect(Object.keys(loader.nodeTypes).filter((name) => /tool/i.test(name))).toEqual([]);
     const { displayName, codex } = descriptionOf('conversationServiceAgentCallTrigger');
@@ -122,7 +122,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     ['paymentLink', 'provider', PAYMENT_PROVIDERS],
     ['tool', 'status', TOOL_STATUSES],
     ['toolCall', 'status', TOOL_CALL_STATUSES],
-  ])('offers of %s every %s that the service knows', (resource, name, known) => {
+  ])('offers for %s every %s that the service knows', (resource, name, known) => {
     const { properties } = descriptionOf('conversationService');
     const field = properties
       .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes(resource))
@@ -134,7 +134,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     expect(offered.sort()).toEqual([...known].sort());
   });
 
-  it('makes its human review, where n8n looks first, of the approval', () => {
+  it('has the approval first, of which n8n makes its human review', () => {
     const { properties, webhooks } = descriptionOf('conversationService');
     // n8n takes the first operation that waits.
     const waiting = properties.filter(

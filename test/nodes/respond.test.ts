@@ -152,7 +152,7 @@ describe('Respond to Tool Call', () => {
 
   it.each<[string, Run, RegExp]>([
     [
-      'JSON that is none',
+      'invalid JSON',
       { parameters: { respondWith: 'json', responseBody: '{"a":' } },
       /"Response Body" is not valid JSON/,
     ],

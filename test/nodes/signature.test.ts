@@ -156,7 +156,7 @@ describe('checkSignature', () => {
     }
   });
 
-  it('says when it was signed, and that the secret is replaced when another’s signature is first', () => {
+  it('says when it was signed, and that the secret is replaced when that of another comes first', () => {
     const other = hmac(body, now, 'whsec_other');
     const of = (isSecretReplaced: boolean) => ({ signedAt: now, isSecretReplaced });
     expect(resultOf(header())).toEqual(of(false));

@@ -190,7 +190,7 @@ describe('Tool', () => {
 
   it('waits for a test as long as the service does: longer than for any other answer', async () => {
     const id = await define('find_order', { timeout: 120 });
-    const asked: Array<number | undefined> = [];
+    const timeouts: Array<number | undefined> = [];
     const node = ourNode(ACTION, {
       resource: 'tool',
       operation: 'test',
@@ -205,14 +205,14 @@ describe('Tool', () => {
       continueOnFail: () => false,
       helpers: {
         httpRequestWithAuthentication: async (_type: string, { timeout }: { timeout?: number }) => {
-          asked.push(timeout);
+          timeouts.push(timeout);
           return { statusCode: 200, headers: {}, body: {} };
         },
       },
     };
     await actionNode.execute!.call(context as never);
-    // Three attempts of 120 seconds, and what lies between them.
-    expect(asked[0]).toBeGreaterThan(390_000);
+    // Three attempts of 120 seconds, and the pauses between them.
+    expect(timeouts[0]).toBeGreaterThan(390_000);
   });
 
   it.each(['[1]', '"text"', '{"order'])('calls nothing for the arguments %s', async (given) => {
@@ -284,7 +284,7 @@ describe('Tool Call', () => {
     return { id: await waitFor('a call that waits', pending), conversationId };
   }
 
-  it('is found in many, by status, tool and conversation, and chosen from a list', async () => {
+  it('is found by Get Many, by status, tool and conversation, and chosen from a list', async () => {
     const { id, conversationId } = await waiting();
     const find = async (filters: Record<string, string>) =>
       (await toolCall('getAll', { parameters: { filters } })).items.map(

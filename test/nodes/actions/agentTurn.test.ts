@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterEach(() => void (side.executions.length = 0));
 
-/** A turn that runs, of a customer who has written. */
+/** A running turn of a customer who has written. */
 async function openTurn(text = 'Hello') {
   const customer = await chatCustomer(stage.service.url);
   const { conversation_id: conversationId } = await customer.write(text);
@@ -232,7 +232,7 @@ describe('The turn that an operation works on', () => {
     await run('end', turn);
   });
 
-  it('is asked anew by "Retry On Fail" after a refusal: it may only rest until its wait has ended', async () => {
+  it('takes the reply that "Retry On Fail" repeats, once its wait has ended', async () => {
     const executions = await startExecutionHost(() => stage.service.api);
     try {
       const { turn, said } = await openTurn();
@@ -271,7 +271,7 @@ describe('The turn that an operation works on', () => {
     });
   });
 
-  it('needs a text to reply', async () => {
+  it('does not end by a reply without text: the error says what to do', async () => {
     const { turn } = await openTurn();
     expect(await failureOf(run('reply', turn, { text: ' ' }))).toMatchObject({
       message: 'The text of the reply is empty',

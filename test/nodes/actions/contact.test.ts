@@ -22,7 +22,7 @@ describe('Contact', () => {
     await open('Hello', { name: 'Yann' });
   });
 
-  it('is got masked, by default the one of the conversation before it', async () => {
+  it('is shown masked, by default that of the conversation in the item', async () => {
     const { items } = await contact('get', { input: [{ contact: { id: zoe.contactId } }] });
     expect(items).toEqual([
       expect.objectContaining({
@@ -47,7 +47,7 @@ describe('Contact', () => {
       });
     });
 
-    it('is got with a key that may', async () => {
+    it('is shown to a key with the permission', async () => {
       const browser = await signedInBrowser(service().url);
       await browser.get('/keys');
       const { html } = await browser.post('/keys', { name: 'crm', reveal: 'on' });
@@ -67,7 +67,7 @@ describe('Contact', () => {
     expect(items.map(({ id }) => id)).toEqual([zoe.contactId]);
   });
 
-  it('that is unknown fails, or is nothing, as told', async () => {
+  it('that is unknown is an error, or no item, as set', async () => {
     const parameters = { findBy: 'email', email: 'nobody@example.com' };
     expect(await failureOf(contact('find', { parameters }))).toMatchObject({
       message: 'There is no contact with these details',
@@ -95,7 +95,7 @@ describe('Contact', () => {
     expect(await names({ filters: { q: 'zo' } })).toEqual(['Zoe']);
   });
 
-  it('of something else is refused before anything is called', async () => {
+  it('with the ID of something else is refused before the service is called', async () => {
     const error = await failureOf(contact('get', { input: [{ id: 'conv_1' }] }));
     expect(error).toMatchObject({
       message: '"conv_1" is not the ID of a contact',
@@ -103,7 +103,7 @@ describe('Contact', () => {
     });
   });
 
-  it('follows Conversation → Get by itself', async () => {
+  it('is taken from the output of Conversation → Get', async () => {
     const { items } = await conversation('get', {
       input: [{ conversation_id: zoe.conversationId }],
     });

@@ -27,7 +27,7 @@ describe('Conversation', () => {
     expect([byEmail.items[0]!.id, byPhone.items[0]!.id]).toEqual([id, id]);
   });
 
-  it('fails for an unknown contact and says how to go on without', async () => {
+  it('fails for an unknown contact and says how to continue without one', async () => {
     const error = await failureOf(
       conversation('findByContact', {
         parameters: { findBy: 'email', email: 'nobody@example.com' },
@@ -48,7 +48,7 @@ describe('Conversation', () => {
     });
   });
 
-  it('returns nothing for an unknown contact when told so, and the others all the same', async () => {
+  it('returns nothing for an unknown contact when told so, and still finds the others', async () => {
     const { id, email } = await open();
     const { items, paired } = await conversation('findByContact', {
       parameters: { findBy: 'email', email: '={{ $json.email }}', ifNotFound: 'empty' },
@@ -86,7 +86,7 @@ describe('Conversation', () => {
     expect(await texts()).toEqual(['Grüße 🎉']);
   });
 
-  it('sends a message beside the agent, which goes on answering, when told to', async () => {
+  it('sends a message without pausing the agent when told to', async () => {
     const { id, texts } = await open();
     const { items } = await conversation('sendMessage', {
       parameters: { ...byId(id), text: 'Your parcel has shipped', pauseAgent: false },
@@ -115,7 +115,7 @@ describe('Conversation', () => {
     expect(earlier).not.toContain(id);
   });
 
-  it('refuses a filter that is no time', async () => {
+  it('refuses a filter that is not a date and time', async () => {
     const error = await failureOf(
       conversation('getAll', { parameters: { filters: { created_since: 'yesterday' } } }),
     );
@@ -140,15 +140,15 @@ describe('Conversation', () => {
 
   it('takes over, hands back, sets a stage and closes with a verdict', async () => {
     const { id } = await open();
-    const status = async (operation: string, parameters = {}) =>
+    const run = async (operation: string, parameters = {}) =>
       (await conversation(operation, { parameters: { ...byId(id), ...parameters } })).items[0];
-    expect(await status('takeOver')).toMatchObject({ id, status: 'human_active' });
-    expect(await status('handBack')).toMatchObject({ id, status: 'ai_active' });
-    expect(await status('setFunnelStage', { funnelStage: 'qualified' })).toMatchObject({
+    expect(await run('takeOver')).toMatchObject({ id, status: 'human_active' });
+    expect(await run('handBack')).toMatchObject({ id, status: 'ai_active' });
+    expect(await run('setFunnelStage', { funnelStage: 'qualified' })).toMatchObject({
       id,
       funnel_stage: 'qualified',
     });
-    expect(await status('close', { summary: 'Bought', verdict: 'goal_reached' })).toMatchObject({
+    expect(await run('close', { summary: 'Bought', verdict: 'goal_reached' })).toMatchObject({
       id,
       status: 'closed',
       outcome: { verdict: 'goal_reached', summary: 'Bought', closed_by: { type: 'api' } },

@@ -25,7 +25,7 @@ describe('A 429', () => {
   const getEvents = (wire: Wire) =>
     subscription('getEvents', { credential: { baseUrl: wire.url, apiKey: service().apiKey } });
 
-  it('is waited for by its Retry-After, and the call is made again', () =>
+  it('makes the call again after the wait that its Retry-After asks for', () =>
     through([2, 0], async (wire) => {
       const before = Date.now();
       expect((await getEvents(wire)).items.length).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ describe('A 429', () => {
       expect(wire.seen).toHaveLength(1);
     }));
 
-  it('is not waited for longer than 60 seconds in all', () =>
+  it('fails when the waits would be longer than 60 seconds in all', () =>
     through([1, 60], async (wire) => {
       expect(await failureOf(getEvents(wire))).toMatchObject({ httpCode: '429' });
       expect(wire.seen).toHaveLength(2);

@@ -20,14 +20,14 @@ describe('Send Message is sent once', () => {
     const { id, texts } = await open();
     const wire = await startWire(() => service().url);
     try {
-      let lost = 0;
-      wire.loses = (method) => method === 'POST' && lost++ === 0;
+      let answered = 0;
+      wire.loses = (method) => method === 'POST' && answered++ === 0;
       const { items } = await conversation('sendMessage', {
         credential: { baseUrl: wire.url, apiKey: service().apiKey },
         parameters: { ...byId(id), text: 'once' },
         node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
       });
-      expect(lost).toBe(2);
+      expect(answered).toBe(2);
       expect(items).toHaveLength(1);
       expect(await texts()).toEqual(['once']);
       const keys = wire.seen.map(({ headers }) => headers['idempotency-key']);
@@ -38,7 +38,7 @@ describe('Send Message is sent once', () => {
     }
   });
 
-  it('but each item, each run of a loop and each execution sends its own', async () => {
+  it('for each item, each run of a loop, each node, workflow and execution', async () => {
     const { id, texts } = await open();
     const parameters = { ...byId(id), text: 'same text' };
     await conversation('sendMessage', { parameters, input: [{}, {}] });

@@ -131,7 +131,7 @@ describe('Subscription', () => {
     });
   });
 
-  it('refuses a time that is none, and says what to enter', async () => {
+  it('refuses what is not a date and time, and says what to enter', async () => {
     const error = await failureOf(
       subscription('recover', { parameters: { ...hookById('sub_1'), since: 'yesterday' } }),
     );

@@ -30,7 +30,7 @@ process.env.N8N_LOG_LEVEL = 'silent';
 const require = createRequire(import.meta.url);
 export const core = require('n8n-core') as typeof N8nCore;
 export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
-// n8n-workflow adds it for all; the service, whose suites run in the same process, has none.
+// n8n-workflow adds it globally; the service's suites, which run in the same process, do without.
 Reflect.deleteProperty(BigInt.prototype, 'toJSON');
 const dist = (path: string) =>
   require(`../../../dist/${path}`) as Record<string, new () => unknown>;
@@ -52,7 +52,7 @@ export const agentTriggerNode = new (dist(
 ).ConversationServiceAgentTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
-/** The action node as n8n makes a tool of an AI agent of it. */
+/** The type that n8n derives from the action node for a tool of an AI agent. */
 export const ACTION_TOOL = `${ACTION}Tool`;
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
 export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceAgentCallTrigger';
@@ -171,7 +171,7 @@ export function ourNode(
   };
 }
 
-const named = (name: string): INode => ({
+const passThroughNode = (name: string): INode => ({
   id: name,
   name,
   type: 'start',
@@ -200,7 +200,9 @@ export function workflowWith(
   return new workflow.Workflow({
     id,
     name: 'Test',
-    nodes: isTrigger(node.type) ? [node] : [named('Start'), ...between.map(named), node],
+    nodes: isTrigger(node.type)
+      ? [node]
+      : [passThroughNode('Start'), ...between.map(passThroughNode), node],
     connections: isTrigger(node.type)
       ? {}
       : {
@@ -302,14 +304,14 @@ export function loadOptionsContext(node: INode, credential: Credential) {
   );
 }
 
-/** What n8n's log gets, errors and warnings, until it is stopped. */
+/** Records the errors, warnings and infos that n8n logs, until `stop` is called. */
 export function listenToLog(): {
   errors: string[];
   warnings: string[];
   infos: string[];
   stop(): void;
 } {
-  // n8n-core has copies of its own of these.
+  // n8n-core has its own copies of these packages.
   const requireOfCore = createRequire(require.resolve('n8n-core'));
   const { Container } = requireOfCore('@n8n/di') as { Container: { get(token: unknown): Logger } };
   const { Logger } = requireOfCore('@n8n/backend-common') as { Logger: unknown };

@@ -14,7 +14,7 @@ export interface CallOptions {
   secret?: string;
   t?: number | string;
   signature?: string;
-  /** Beside those of every call, or instead of them; undefined leaves one out. */
+  /** Added to the headers of every call, or replacing them; undefined removes one. */
   headers?: Record<string, string | undefined>;
   signal?: AbortSignal;
 }
@@ -67,7 +67,7 @@ export function heldBack(side: Side) {
     started: started.promise,
     /** The host knows that the caller has hung up. */
     hungUp: hungUp.promise,
-    /** The trigger has so many calls, repeats that wait included. */
+    /** Waits until the trigger has had so many calls, repeats that wait included. */
     called: (times: number) => waitFor(`${times} calls`, () => side.calls === times),
     finish(status: number, body: unknown): Promise<true> {
       end.resolve({ status, body });

@@ -1,5 +1,5 @@
-// The stage of the agent call trigger's tests, which import it, and what can be done on it. All tools are
-// removed after each test.
+// The stage of the agent call trigger's tests, and what they do on it. All tools are removed after
+// each test.
 import { afterEach } from '@jest/globals';
 import { TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';

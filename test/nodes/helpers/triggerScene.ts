@@ -35,7 +35,7 @@ export interface SendOptions {
 
 export const EVENTS = ['conversation.opened', 'message.received'];
 
-/** Plays for all tests of the file; each test begins without subscriptions. */
+/** One stage for all tests of a file; each test begins without subscriptions. */
 export function triggerScene() {
   const stage = triggerStage();
   let agent: Agent;
@@ -52,7 +52,7 @@ export function triggerScene() {
     (await stage.service.api.get('/api/hooks?limit=200')).body.data;
   const hooksAt = async ({ url }: Side) =>
     (await hooks()).filter(({ target_url: targetUrl }) => targetUrl === url);
-  /** Subscribes an address as something else than a trigger does. */
+  /** Subscribes an address as a caller that is not a trigger. */
   const subscribe = async (
     targetUrl: string,
     rest: Json = {},

@@ -16,7 +16,9 @@ interface TriggerStage {
   credential: Credential;
 }
 
-/** Stands for all tests of the file; each begins with a sound line of which nothing was seen. */
+/**
+ * One stage for all tests of a file. Each test begins with a line that works and has seen no call.
+ */
 export function triggerStage(env: Record<string, string> = {}): TriggerStage {
   const stage = {} as TriggerStage;
   const overTheLine = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });

@@ -36,7 +36,7 @@ interface WaitScene {
   decide(approved: boolean, note?: string): Promise<void>;
 }
 
-/** Plays for all tests of the file. Its clock moves when a test says so. */
+/** One stage for all tests of a file. Its clock moves when a test says so. */
 export function waitScene(): WaitScene {
   const scene = {} as { -readonly [Part in keyof WaitScene]: WaitScene[Part] };
   beforeAll(async () => {

@@ -31,14 +31,14 @@ interface WaitOptions {
 
 /** One execution of a workflow with our node in it. */
 export interface Waiting {
-  /** What its address is answered, oldest first. */
+  /** What calls of its address were answered, oldest first. */
   readonly answers: Array<{ status: number; body: unknown }>;
   /** Runs the node once more in the same execution, as a loop does. */
   again(parameters?: INode['parameters']): Promise<void>;
   /** What the node put out when the execution went on; waits for it. */
   output(): Promise<IDataObject>;
   isWaiting(): boolean;
-  /** POSTs to its address, as anybody who has it. */
+  /** POSTs to its address, as anybody can who knows it. */
   call(body: unknown): Promise<{ status: number; body: IDataObject }>;
 }
 

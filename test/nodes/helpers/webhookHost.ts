@@ -49,11 +49,11 @@ export interface Side {
   create(): Promise<boolean>;
   delete(): Promise<boolean>;
   /**
-   * Row, checkExists, create when needed, then the static data is stored. @throws what the node
-   * throws
+   * Registers the URL, then checkExists, and create when needed; stores the static data. @throws
+   * what the node throws
    */
   activate(): Promise<void>;
-  /** delete, then the row goes and the static data is stored. */
+  /** delete, which stores the static data; then the URL is unregistered. */
   deactivate(): Promise<boolean>;
 }
 

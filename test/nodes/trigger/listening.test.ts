@@ -10,7 +10,7 @@ const { hooksAt, send, trigger } = scene;
 const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ events }) => events);
 
 describe('Listening for a test event', () => {
-  it('never touches the production subscription, nor the other way round', async () => {
+  it('and the production subscription never touch each other', async () => {
     const both = trigger();
     await both.production.activate();
     const before = await hooksAt(both.production);

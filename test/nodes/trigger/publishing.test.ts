@@ -73,23 +73,26 @@ describe('What is subscribed', () => {
   it.each<[string, string[], boolean, object | null]>([
     ['not by default', ['message.received'], false, { received_as: ['message'] }],
     ['with the option', ['message.received'], true, null],
-    ['not asked about without the event', ['conversation.opened'], false, null],
-  ])('has the answers to waiting workflows: %s', async (_when, events, includeAnswers, filter) => {
-    const side = await activated({ events, options: { includeAnswers } });
-    expect((await hooksAt(side)).map((hook) => hook.filter)).toEqual([filter]);
-  });
+    ['no filter for them without the event', ['conversation.opened'], false, null],
+  ])(
+    'includes the answers to waiting workflows: %s',
+    async (_when, events, includeAnswers, filter) => {
+      const side = await activated({ events, options: { includeAnswers } });
+      expect((await hooksAt(side)).map((hook) => hook.filter)).toEqual([filter]);
+    },
+  );
 
   it.each<[string, string[] | undefined, string[]]>([
     ['nothing is chosen', undefined, ['customer', 'agent', 'team_member']],
     ['the choice is empty', [], ['customer', 'agent', 'team_member']],
     ['one is chosen', ['api'], ['customer', 'api']],
-  ])('leaves out who else sends messages when %s', async (_what, sentBy, senders) => {
+  ])('filters by sender when %s', async (_what, sentBy, senders) => {
     const events = ['message.received', 'message.sent'];
     const side = await activated({ events, ...(sentBy ? { sentBy } : {}) });
     expect(await hooksAt(side)).toMatchObject([{ filter: { senders } }]);
   });
 
-  it('is one for an event that is chosen twice', async () => {
+  it('has an event once when it is chosen twice', async () => {
     expect(await eventsAt(await activated({ events: ['payment.paid', 'payment.paid'] }))).toEqual([
       ['payment.paid'],
     ]);
@@ -289,7 +292,7 @@ describe('When publishing fails', () => {
     expect(await hooksAt(side)).toEqual([]);
   });
 
-  it('at a local n8n, the message says how it is opened at the service', async () => {
+  it('at a local n8n, the message says how to allow it at the service', async () => {
     const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
     try {
       const own = { baseUrl: strict.url, apiKey: strict.apiKey };
@@ -326,7 +329,7 @@ describe('When publishing fails', () => {
     expect((await failureOf(side.activate())).message).toEqual(message);
   });
 
-  it('since the service is away, the message says what to check', async () => {
+  it('because the service is away, the message says what to check', async () => {
     scene.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
     const error = await failureOf(trigger().production.activate());
     expect(error.message).toMatch(/^Nothing answers at .* Check the base URL in the credential/);
@@ -349,7 +352,7 @@ describe('Unpublishing', () => {
     expect(await hooksAt(side)).toEqual([]);
   });
 
-  it('is content when the subscription is gone already, and when it is called again', async () => {
+  it('succeeds when the subscription is gone already, and when it is called again', async () => {
     const side = await activated();
     expect(await side.delete()).toBe(true);
     expect(await side.delete()).toBe(true);
@@ -380,7 +383,7 @@ describe('Unpublishing', () => {
     expect(await hooksAt(side)).toEqual([expect.objectContaining({ id, revision: 2 })]);
   });
 
-  it('keeps what comes for a minute: publishing again after it begins anew', async () => {
+  it('keeps events for a minute: publishing after that starts with new events', async () => {
     let skewMs = 0;
     const clock = { now: () => new Date(Date.now() + skewMs) };
     const service = await startTestService({ ca: scene.host.ca, clock });

@@ -53,10 +53,10 @@ describe('Verification', () => {
   it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
-    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
+    ['a time more than 300 seconds ago', () => ({ t: now() - 302 })],
+    ['a time more than 300 seconds ahead', () => ({ t: now() + 303 })],
     ['no event header', () => ({ headers: { 'x-service-event': undefined } })],
-    // one that the trigger takes, too
+    // an event that the trigger is subscribed to as well
     [
       'another event than the body’s',
       () => ({ headers: { 'x-service-event': 'conversation.opened' } }),
@@ -168,7 +168,7 @@ describe('Verification', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it('answers 503 to everything while no secret is stored: it cannot be told from the service', async () => {
+  it('answers 503 to everything while no secret is stored: it cannot tell what is genuine', async () => {
     const { production: side } = trigger({ events: ['message.sent'] });
     side.isRegistered = true;
     for (const event of ['payment.paid', undefined])
@@ -305,7 +305,7 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(3);
   });
 
-  it('takes no captured delivery again because someone wrote into its header that it was asked for', async () => {
+  it('refuses a captured delivery to which somebody added the header of a manual redelivery', async () => {
     const side = await activated();
     const payload = payloadOf();
     const t = now();
@@ -348,7 +348,7 @@ describe('With the real service', () => {
     expect(JSON.stringify(side.executions)).not.toContain('ana@example.com');
   });
 
-  it('gets an event that came too early on the service’s next try', async () => {
+  it('gets an event that came too early with the service’s next attempt', async () => {
     const { production: side } = trigger({ events: ['conversation.opened'] });
     side.isRegistered = true;
     await side.create();

@@ -82,7 +82,7 @@ describe('Before it asks, a waiting operation refuses', () => {
     },
   );
 
-  it('a turn that is over: it names the one that started the execution, whatever stands between', async () => {
+  it('an unknown turn: the error names the one that started the execution, whatever node is between', async () => {
     const turnId = 'turn_01JD6Z0000000000000000000A';
     const run = runFromTrigger({
       credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
@@ -115,7 +115,7 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(waiting.isWaiting()).toBe(true);
   });
 
-  it('an empty question, no choices, details that are no object, and a time that is none', async () => {
+  it('an empty question, no choices, unusable details, a time limit out of range, and a wrong ID', async () => {
     const { id } = await scene.open();
     const messageOf = async (parameters: Record<string, unknown>, resource = 'approval') =>
       (await refused({ resource: resource as 'approval', parameters: parameters as never }))

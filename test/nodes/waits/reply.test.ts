@@ -6,7 +6,7 @@ const scene = waitScene();
 const DAY_MS = 24 * 3600 * 1000;
 
 describe('Conversation → Send and Wait for Reply', () => {
-  it('sends, rests, and goes on with all that the customer writes at once', async () => {
+  it('sends, rests, and goes on with all messages that the customer writes in a row', async () => {
     const { id, customer } = await scene.open();
     const waiting = await scene.ask(id);
     expect(waiting.isWaiting()).toBe(true);
@@ -41,7 +41,7 @@ describe('Conversation → Send and Wait for Reply', () => {
     expect(await waiting.output()).toMatchObject({ text: '2', value: 'Tuesday' });
   });
 
-  it('asks again in the words of the workflow, and gives up after so many attempts', async () => {
+  it('asks again in the words of the workflow, and gives up after the set number of attempts', async () => {
     const { id, customer } = await scene.open();
     const options = { retryText: 'Please send a number.', maxAttempts: 2 };
     const waiting = await scene.ask(id, { accept: 'number', options });

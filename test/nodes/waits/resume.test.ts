@@ -7,20 +7,20 @@ const scene = waitScene();
 
 describe('A question', () => {
   it('is asked once although the answer to the request was lost and the node tries again', async () => {
-    let lost = 0;
-    scene.wire.loses = (_method, path) => path === '/api/waits' && lost++ === 0;
+    let answered = 0;
+    scene.wire.loses = (_method, path) => path === '/api/waits' && answered++ === 0;
     const { id } = await scene.open();
     await scene.host.wait({
       resource: 'approval',
       parameters: { ...byId(id), message: 'Once?' },
       node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 10 },
     });
-    expect(lost).toBe(2);
+    expect(answered).toBe(2);
     const { body } = await scene.service.api.get(`/api/waits?conversation_id=${id}`);
     expect(body.data).toMatchObject([{ message: 'Once?', status: 'open' }]);
   });
 
-  it('that another one kept back is asked by the next try, once the other is over', async () => {
+  it('that is refused while another is open is asked by "Retry On Fail" once the other is over', async () => {
     const { id } = await scene.open();
     await scene.ask(id, { text: 'First?' });
     const first = await scene.newest();
@@ -85,13 +85,13 @@ describe('A call of the address at which an execution goes on', () => {
     scene.wire.refuses = undefined;
   });
 
-  it('goes on once with what it collected although the answer was lost', async () => {
+  it('lets the execution go on once although the answer to collecting was lost', async () => {
     const waiting = await scene.askTeam();
-    let lost = 0;
-    scene.wire.loses = (_method, path) => path.endsWith('/collect') && lost++ === 0;
+    let answered = 0;
+    scene.wire.loses = (_method, path) => path.endsWith('/collect') && answered++ === 0;
     await scene.decide(true);
     const { id } = await scene.newest();
-    await waitFor('the lost answer', () => lost > 0);
+    await waitFor('the lost answer', () => answered > 0);
     // The next call, of the service or of anybody else, brings the same.
     await waiting.call({ wait_id: id });
     expect(await waiting.output()).toMatchObject({ data: { approved: true }, wait_id: id });
@@ -99,7 +99,7 @@ describe('A call of the address at which an execution goes on', () => {
     expect(waiting.isWaiting()).toBe(false);
   });
 
-  it('is for the newest wait of a node in a loop; a late one for the former is refused', async () => {
+  it('is for the newest wait of a node in a loop; a late call for an earlier wait is refused', async () => {
     const waiting = await scene.askTeam();
     const { id: first } = await scene.newest();
     await scene.decide(true);

@@ -163,7 +163,7 @@ describe('An agent that another workflow is', () => {
     }
   });
 
-  it('is free once that one is unpublished', async () => {
+  it('is free once that workflow is unpublished', async () => {
     const first = trigger();
     await first.production.activate();
     await first.production.deactivate();
@@ -228,7 +228,7 @@ describe('Listening for a test event', () => {
     });
   });
 
-  it('says in words of a test what is wrong', async () => {
+  it('says what is wrong, and to execute the step again', async () => {
     const { test } = trigger({}, { url: 'https://10.1.2.3' });
     expect((await failureOf(test.activate())).message).toMatch(/Then execute the step again\.$/);
   });

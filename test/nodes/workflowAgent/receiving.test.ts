@@ -12,8 +12,8 @@ import {
   type WebhookHost,
 } from '../helpers/webhookHost.ts';
 
-// What the agent trigger does with a turn. It asks the service nothing then, so there is none here. How
-// a signature is checked, and a repeat told from a new call, is shown with the trigger of tools.
+// What the agent trigger does with a turn. It calls no service then, so none runs here. How a
+// signature is checked, and a repeat told from a new call, is shown with the trigger of tools.
 
 const SECRET = 'whsec_c2VjcmV0';
 let host: WebhookHost;
@@ -120,8 +120,8 @@ describe('A turn', () => {
   it.each<[string, () => Parameters<typeof send>[1]]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
-    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
+    ['a time more than 300 seconds ago', () => ({ t: now() - 302 })],
+    ['a time more than 300 seconds ahead', () => ({ t: now() + 303 })],
     ['no turn_id', () => ({ call: turn({ turn_id: undefined }) })],
     ['an empty turn_id', () => ({ call: turn({ turn_id: '' }) })],
     ['a turn_id that is no text', () => ({ call: turn({ turn_id: 7 }) })],

@@ -169,7 +169,7 @@ describe('A definition from the fields', () => {
     });
   });
 
-  it('has a draft for listening: another name of at most 64 characters, never asking', () => {
+  it('makes a draft for listening: another name of at most 64 characters, and no asking before it runs', () => {
     expect(testDefinition(define({ askBeforeRunning: true }))).toMatchObject({
       name: 'find_order_test',
       ask_before_running: false,

@@ -78,7 +78,7 @@ describe('Listening for a test event', () => {
     expect(await theTool()).toEqual(before);
   });
 
-  it('makes no call when that is switched off', async () => {
+  it('makes no test call when the option is off', async () => {
     const quiet = trigger({ options: { sendTestCall: false } });
     const asked = trigger({ toolName: 'other' });
     await quiet.test.activate();

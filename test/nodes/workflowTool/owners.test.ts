@@ -42,7 +42,7 @@ describe('A tool that somebody else has published', () => {
   });
 
   it.each(['live', 'paused', 'draft'] as const)(
-    'takes over a %s tool of its own address that is not known any more',
+    'takes over a %s tool of its own address when the static data was lost',
     async (status) => {
       const made = await published();
       const tool = await theTool();
@@ -65,7 +65,7 @@ describe('A tool that somebody else has published', () => {
     expect(await call()).toMatchObject({ status: 'succeeded' });
   });
 
-  it('says who has a name that is live there, and leaves that tool alone', async () => {
+  it('says which workflow has published the name, and leaves its tool alone', async () => {
     await published();
     const tool = await theTool();
     const second = trigger();
@@ -104,7 +104,7 @@ describe('A tool that somebody else has published', () => {
     await original.production.deactivate();
     const copy = await published();
     await copy.production.deactivate();
-    // Its secret was replaced by the copy's, and n8n still holds it when the service calls.
+    // The copy's secret replaced the original's, which n8n still holds when the service calls.
     await original.production.activate();
     await isLive();
     expect(await theTool()).toMatchObject({ endpoint: original.production.url });

@@ -99,7 +99,7 @@ describe('Publishing', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it('again changes nothing: one call, and the tool is live under the same secret', async () => {
+  it('again changes nothing: one request, and the tool is live under the same secret', async () => {
     const { production: side } = await published();
     const [tool, { secret }] = [await theTool(), stored(side)];
     stage.wire.seen.length = 0;
@@ -135,7 +135,7 @@ describe('Publishing', () => {
           parameters: { fields: [{ name: 'order_number' }, { name: 'more' }] },
         }),
     ],
-  ])('brings the tool back in order when %s', async (_what, change) => {
+  ])('again repairs the tool when %s', async (_what, change) => {
     const made = await published();
     await change(made, await theTool());
     await made.production.activate();
@@ -154,7 +154,7 @@ describe('Publishing', () => {
     });
   });
 
-  it('is cheap the second time: live at once, under the same secret, without another call', async () => {
+  it('after unpublishing is live at once, under the same secret, without another test call', async () => {
     const { production: side } = await published();
     const { name, secret } = stored(side);
     expect(await side.deactivate()).toBe(true);
@@ -191,7 +191,7 @@ describe('Publishing', () => {
     expect(await theTool()).toMatchObject({ id, name: 'track_order' });
   });
 
-  it('follows another name that a draft has: takes that over, and removes its former tool', async () => {
+  it('takes over the draft that has the new name, and removes its former tool', async () => {
     const made = await published();
     const draft = await define('track_order', elsewhere());
     made.parameters = { ...made.parameters, toolName: 'track_order' };
@@ -312,7 +312,7 @@ describe('Unpublishing', () => {
     expect(await theTool()).toMatchObject({ status: 'paused' });
   });
 
-  it('is content when the tool is gone, and when it is called again', async () => {
+  it('succeeds when the tool is gone, and when it is called again', async () => {
     const { production: side } = await published();
     await stage.service.api.delete(`/api/tools/${(await theTool()).id}`);
     expect([await side.delete(), await side.delete()]).toEqual([true, true]);

@@ -105,7 +105,7 @@ describe('When publishing fails', () => {
     await isLive();
   });
 
-  it('at the test call, because the workflow fails: it ran once, though the service asks three times', async () => {
+  it('at the test call, because the workflow fails: it runs once although the service calls it three times', async () => {
     const { production: side } = trigger();
     side.startExecution = (json, res) => {
       side.executions.push(json);
