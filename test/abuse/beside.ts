@@ -19,12 +19,12 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** How long each of a kind took, in ms. */
+/** How long each request of a kind took, in ms. */
 export type Times = Readonly<Record<Kind, readonly number[]>>;
 
 /**
- * Between two of a kind. Nobody waits for an answer before the next: a stall is felt by all who
- * come in it.
+ * Time between two requests of a kind. None waits for the answer to the one before: a stall delays
+ * all that fall into it.
  */
 const EVERY_MS = {
   'health check': 100,
@@ -35,7 +35,7 @@ const EVERY_MS = {
   stream: 500,
 } as const;
 
-/** The service's own words are waited for; no answer in this time is a request lost. */
+/** Long enough for the service to refuse by itself. A request without an answer by then is lost. */
 const PATIENCE_MS = 90_000;
 const VISITORS = 24;
 
@@ -59,7 +59,10 @@ interface Visitor {
 export interface Beside {
   /** What was refused or lost, in words. */
   readonly faults: readonly string[];
-  /** The load for so long, or until the promise settles; ends when all its answers are there. */
+  /**
+   * Runs the load for so many ms, or until the promise settles; resolves when all answers are
+   * there.
+   */
   run(until: number | Promise<unknown>): Promise<Times>;
   /** Writes one message more. */
   write(): Promise<void>;
@@ -91,7 +94,7 @@ export async function startBeside({
   let signIns = 0;
   let turns = 0;
 
-  /** @returns the body, or null when the answer is a refusal that may be */
+  /** @returns the body, or null when the answer is a refusal that `mayRefuse` allows */
   const ask = async (
     kind: Kind,
     path: string,

@@ -30,7 +30,7 @@ describe('2: sessions and long messages without number', () => {
 describe('7: streams that are opened and kept', () => {
   it('leave a stream to the visitor of another workspace', () =>
     onStage({}, async (stage) => {
-      // As many as there are in all, whether in short or not: with fewer, nothing is shown.
+      // As many as the service allows in all, in the short form too: fewer would show nothing.
       const sessions = { addresses: 200, sessions: 700, each: 8 };
       await stage.attack('7: 700 sessions with 8 streams each', 'streams', {
         ...sessions,

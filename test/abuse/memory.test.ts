@@ -6,7 +6,7 @@ import { sized } from './size.ts';
 import { onStage, type StageOptions } from './stage.ts';
 
 const HEAP_MIB = 96;
-/** When room is short, whatever adds is refused with words; what only reads never is. */
+/** When room is short, whatever adds data is refused with a 503; what only reads never is. */
 const ADDS = ['message', 'tool call', 'sign-in'];
 const SMALL_HEAP: StageOptions = {
   env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
@@ -16,7 +16,7 @@ const SMALL_HEAP: StageOptions = {
 const isEmbedded = testDatabaseUrl() === null;
 
 describe('2: sessions and long messages from many addresses', () => {
-  it('end no process, and no start with the same heap', () =>
+  it('end neither the process nor its next start with the same heap', () =>
     onStage(isEmbedded ? SMALL_HEAP : {}, async (stage) => {
       // Several times what the heap could hold; it ends when nothing more is taken.
       const flood = { addresses: 200, sessionsEach: 5, messages: 60_000, connections: 50 };

@@ -7,18 +7,19 @@ import { onStage } from './stage.ts';
 
 /** Never used up: the attack ends by its time. */
 const ENDLESS = 1_000_000_000;
-const ONE = '203.0.113.66';
+const ONE_ADDRESS = '203.0.113.66';
 
-/** Half of them from one address, the others from so many. */
+/** Half of the sign-ins come from one address, each of the others from its own. */
 const signIns = (email: string, addresses: number) =>
   Array.from({ length: addresses }, (_, n) => ({
     path: '/sign-in',
-    from: n % 2 === 0 ? ONE : stranger(n),
+    from: n % 2 === 0 ? ONE_ADDRESS : stranger(n),
     form: { email, password: 'wrong {n}' },
   }));
 
-// Each cost an Argon2id before anybody looked for the invitation, on the threads that the journal
-// writes with: with 100 connections a chat message took 2.7 s, with 400 the store refused writes.
+// Each join cost an Argon2id before anybody looked for the invitation, on the threads that the
+// journal writes with: with 100 connections a chat message took 2.7 s, with 400 the store refused
+// writes.
 describe('1: joins by made-up invitations', () => {
   it('hold up nobody', () =>
     onStage({}, async (stage) => {
@@ -42,7 +43,7 @@ describe('1: joins by made-up invitations', () => {
     }));
 });
 
-// 460,000 refused ones left 592 MB in the limiter's maps.
+// 460,000 refused sign-ins left 592 MB in the limiter's maps.
 describe('5: sign-ins under ever new e-mails', () => {
   it('leave nothing behind, from one address and from many', () =>
     onStage({}, async (stage) => {
@@ -56,7 +57,7 @@ describe('5: sign-ins under ever new e-mails', () => {
     }));
 });
 
-// 105 from one address locked the member out everywhere.
+// 105 wrong passwords from one address locked the member out everywhere.
 describe('6: wrong passwords for a member’s e-mail', () => {
   it('do not lock the member out, from one address and from many', () =>
     onStage({}, async (stage) => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const AIM = 3;
+const AIMED_P95_RATIO = 3;
 
 export default class SummaryReporter {
   #folder = mkdtempSync(join(tmpdir(), 'abuse-'));
@@ -31,11 +31,13 @@ const read = (file) => {
 
 const COLUMNS = ['', 'p50 before', 'p95 before', 'p50 with', 'p95 with', 'p95 ratio'];
 
-/** Of one attack. */
+/** The table of one attack. */
 function tableOf({ attack, rows, notes }) {
   const cells = rows.map(({ kind, before, during }) => {
     const ratio = during.p95 / before.p95;
-    const words = Number.isFinite(ratio) ? `${ratio.toFixed(1)}${ratio > AIM ? ' !' : ''}` : '-';
+    const words = Number.isFinite(ratio)
+      ? `${ratio.toFixed(1)}${ratio > AIMED_P95_RATIO ? ' !' : ''}`
+      : '-';
     return [
       `${kind} (${before.count}/${during.count})`,
       ...[before.p50, before.p95, during.p50, during.p95].map(ms),

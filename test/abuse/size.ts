@@ -12,8 +12,8 @@ export const ATTACK_SECONDS = sized(5, 20);
 const MINUTE_MS = 60_000;
 
 /**
- * Spans of a minute that have begun since then, the first with the first request: a limit of so
- * many a minute may be used up in each.
+ * How many minutes have begun since `startedAt`: a limit of so many a minute may be used up in
+ * each.
  */
 export const minutesSince = (startedAt: number): number =>
   1 + Math.floor((performance.now() - startedAt) / MINUTE_MS);

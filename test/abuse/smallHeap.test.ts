@@ -20,7 +20,7 @@ import { waitFor } from '../helpers/waitFor.ts';
 const HEAP_MIB = 108;
 /** Two bytes a character in memory: 8 KiB a message. */
 const TEXT = 'ж'.repeat(4096);
-/** What is there at the start lies over the first mark. */
+/** What is stored at the start is over the first mark. */
 const UNANSWERED = 2000;
 const ANSWERED = 20;
 const MESSAGES_OF_ANSWERED = 110;
@@ -30,7 +30,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 let service: ServiceProcess | null = null;
 afterEach(() => service?.close());
 
-it('refuses what adds and ends by nothing: never answered visitors go first, a flood of bodies and a kill are survived, and nothing acknowledged is lost', async () => {
+it('refuses what adds data and keeps running: it removes visitors who were never answered, survives a flood of bodies and a kill, and loses no message of a visitor who was answered', async () => {
   let key = '';
   const answered: string[] = [];
   const unanswered: string[] = [];
@@ -109,7 +109,7 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   expect(acknowledged.reduce((sum, each) => sum + each.size, 0)).toBeGreaterThan(200);
 }, 120_000);
 
-/** Somebody wrote, a day ago. */
+/** Makes a visitor who wrote a day ago. */
 async function visit(deps: Deps, workspace: Workspace, messages = 1) {
   const { token, contact } = await startChatSession(deps, workspace, {
     name: null,
@@ -139,7 +139,7 @@ async function arrive(url: string, api: ApiClient) {
   return { client, conversation };
 }
 
-/** @returns the ids of those that were taken */
+/** Writes until the service is full. @returns the ids of the messages that were taken */
 async function writeUntil(
   isFull: () => Promise<boolean>,
   { client }: { client: ApiClient },

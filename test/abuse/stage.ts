@@ -63,8 +63,8 @@ export interface Stage {
   /** As `attack`, made by the test itself. */
   attackBy(title: string, run: () => Promise<Counts>): Promise<Counts>;
   /**
-   * Memory is back, a restart and a crash lose nothing, and nothing honest was refused. @param
-   * mayGrowMiB what the attack may leave stored
+   * Checks that memory is back, a restart and a crash lose nothing, and nothing honest was refused.
+   * @param mayGrowMiB what the attack may leave stored
    */
   settle(options?: { readonly mayGrowMiB?: number }): Promise<void>;
 }
@@ -107,7 +107,7 @@ export async function onStage(
   const beside = await startBeside({ url, tenant: tenants.honest, receiver, endpoint, mayRefuse });
   let liveBefore = 0;
 
-  /** Of objects and buffers that are in use: after a collection. */
+  /** Bytes of objects and buffers that are in use, after a collection. */
   const live = async (): Promise<number> => {
     await rm(memoryFile, { force: true });
     process.kill(service.pid, 'SIGUSR2');
@@ -117,7 +117,7 @@ export async function onStage(
     const { heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;
     return heapUsed + external;
   };
-  // What runs for the first time is slower: neither side of a ratio.
+  // Code is slower when it runs for the first time, which must not count on either side of a ratio.
   await beside.run(WARM_UP_MS);
   const attackBy = async (title: string, run: () => Promise<Counts>): Promise<Counts> => {
     const before = await beside.run(BEFORE_MS);

@@ -30,9 +30,9 @@ export function addToSummary({ attack, before, during, notes }: Part): void {
 
 const figuresOf = (times: readonly number[]) => ({
   count: times.length,
-  p50: ofAny(times, 0.5),
-  p95: ofAny(times, 0.95),
+  p50: quantileOrNull(times, 0.5),
+  p95: quantileOrNull(times, 0.95),
 });
 
-const ofAny = (times: readonly number[], p: number) =>
+const quantileOrNull = (times: readonly number[], p: number) =>
   times.length === 0 ? null : quantile(times, p);

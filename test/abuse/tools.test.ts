@@ -21,14 +21,14 @@ const SLOW_TOOLS = [
 ];
 /** A tenant who is alone has at least so many places. */
 const MIN_UNDER_WAY = 64;
-/** The other tenant's call has no reason to wait; with this much patience it waited in vain. */
+/** The other tenant's call has no reason to wait. Before the fix it took longer than this. */
 const PATIENCE_MS = 20_000;
 
 describe('3: a live tool with patterns that are slow to match', () => {
   it('and one message hold up nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      // One expression counts once, whatever number of arguments it is given to; each was tried on
+      // A pattern counts once, however many arguments have it. For each argument it was tried on
       // the text four times: the event loop stood still for 20 s, and with a longer conversation
       // for 227 s.
       const properties = Object.fromEntries(
@@ -61,7 +61,8 @@ describe('9: slow tools', () => {
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { honest, hostile } = stage.tenants;
       const own = await stage.endpoint.define(honest.api, { name: 'other_tool' });
-      // None of them answers before another tenant's call has: they took 117 s with 10 s each.
+      // None of them answers before the other tenant's call has ended. When each took 10 s, that
+      // call took 117 s.
       let held: (() => void)[] | null = null;
       const slow: Answer = (_request, response) => {
         const answer = () =>
@@ -106,8 +107,8 @@ describe('9: slow tools', () => {
     }));
 });
 
-// Those of one workspace cut those of another, since all workspaces shared 48 MiB, of which the newest
-// were kept whole.
+// The results of one workspace cut those of another, since all workspaces shared 48 MiB, of which
+// the newest were kept whole.
 describe('12: large results', () => {
   it('of one workspace leave those of another whole', () =>
     onStage({}, async (stage) => {

@@ -1,4 +1,4 @@
-// What both suites of chaos hold against each other at the end.
+// The checks that both chaos suites make at the end.
 import { expect, it } from '@jest/globals';
 import type { ApiClient } from '../helpers/apiClient.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -15,7 +15,7 @@ export interface Actors {
 
 const SETTLED_MS = 300_000;
 
-/** Waits until nothing is pending, and nothing failed that a recover could not bring. @returns what it brought */
+/** Recovers failed deliveries until none is pending or failed. @returns how many it recovered */
 export async function settleDeliveries(api: ApiClient, hook: string): Promise<number> {
   let recovered = 0;
   const countOf = async (status: string): Promise<number> =>
@@ -53,7 +53,10 @@ export const acceptedAt = (ledger: DeliveryLedger, path: string): string => {
   return `${path}: ${eventsOf.size} messages in ${accepted} accepted deliveries`;
 };
 
-/** Everybody acted more often than there were `rounds`, and nothing was lost, doubled or changed. */
+/**
+ * Tests that everybody acted more often than `rounds`, and that nothing was lost, doubled or
+ * changed.
+ */
 export function provesAccount(
   rounds: number,
   actors: () => Actors,
@@ -85,7 +88,7 @@ export function provesAccount(
 
   it('stored each acknowledged write once', async () => {
     const { acknowledged, readAll } = actors().writers;
-    // The rest is the agent's.
+    // The other messages are the agent's.
     const all = (await readAll()).filter(({ text }) => /^(A question|An answer) /.test(text));
     const stored = new Map(all.map(({ id, text }) => [id, text]));
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ReceivedRequest } from '../helpers/tls.ts';
 
-/** What one target accepted, and what was wrong with what it was sent. */
+/** What one target accepted. */
 export interface TargetLedger {
   /** Accepted with a 2xx: the ids of the events that carried each message. */
   readonly eventsOf: ReadonlyMap<string, ReadonlySet<string>>;
@@ -19,7 +19,7 @@ export class DeliveryLedger {
   readonly #bodies = new Map<string, string>();
   readonly faults: string[] = [];
 
-  /** One more secret that a target knows: of a new subscription, or of a rotation. */
+  /** Adds a secret that a target knows: of a new subscription, or of a rotation. */
   learn(path: string, secret: string): void {
     this.#secrets.set(path, [...(this.#secrets.get(path) ?? []), secret]);
   }
@@ -40,8 +40,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * Every request counts here, also one that is then refused: its bytes must be those of the
-   * event's other attempts.
+   * Notes every request, also one that is then refused: its bytes must be those of the event's
+   * other attempts.
    */
   note({ headers, rawBody }: ReceivedRequest): void {
     const eventId = String(headers['x-service-delivery']);
@@ -51,7 +51,7 @@ export class DeliveryLedger {
     else if (earlier !== body) this.faults.push(`${eventId} was sent with two bodies`);
   }
 
-  /** The target answers with a 2xx. */
+  /** Records a request that the target answers with a 2xx. */
   accept({ path, headers, rawBody }: ReceivedRequest): void {
     const target = this.#of(path);
     target.accepted += 1;

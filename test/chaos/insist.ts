@@ -7,7 +7,10 @@ const AGAIN_MS = 25;
  */
 const PATIENCE_MS = 5000;
 
-/** Asks until there is an answer that is no 503. @param again is called before each repetition */
+/**
+ * Asks again until there is an answer other than a 503. @param again is called before each
+ * repetition
+ */
 export async function insist(
   ask: () => Promise<ApiAnswer>,
   again: () => void = () => {},

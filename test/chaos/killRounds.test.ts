@@ -113,7 +113,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     makeWorkspace({ DATA_DIR: join(folder, 'data') }, name);
 
   /**
-   * As receivers are: one that is well, one that fails now and then, one whose workflow is
+   * Answers as receivers do: one works, one fails now and then, one has a workflow that is
    * published again and again.
    */
   const answer = (request: ReceivedRequest, response: ServerResponse) => {
@@ -138,7 +138,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       tls = await writeTlsFiles(await sharedTestCa());
       folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
       await mkdir(join(folder, 'data'));
-      const { key } = await newWorkspace('Chaos'); // the oldest one is every customer's
+      const { key } = await newWorkspace('Chaos'); // the oldest, for customers who name none
       const workspace = await newWorkspace('Workflow');
       url = `http://127.0.0.1:${await freePort()}`;
       api = apiClient(url, key);
@@ -173,8 +173,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   async function playRound(round: number): Promise<void> {
     const wanted = MOMENTS[Math.floor(random() * MOMENTS.length)]!;
-    // Beside the load and unaware of the crash to come, as n8n would.
-    const errand = [
+    // They run beside the load, unaware of the crash to come, as n8n's calls would.
+    const errands = [
       round % REPUBLISH_EVERY === 0 && republish(),
       round % ROTATE_EVERY === 0 && rotate(),
       recoverPerhaps(0.2),
@@ -182,7 +182,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     const moment = await killWhen(wanted);
     killed.set(moment, (killed.get(moment) ?? 0) + 1);
     await startAndWait();
-    await Promise.all(errand);
+    await Promise.all(errands);
   }
 
   async function killWhen(wanted: Moment): Promise<Moment> {
@@ -245,13 +245,13 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     return reached;
   }
 
-  /** Through crashes: again until there is an answer. */
+  /** Asks again, through crashes, until there is an answer. */
   async function insist<T>(what: string, ask: () => Promise<T>): Promise<T> {
     return (await waitFor(what, async () => ({ answer: await ask() }), { timeoutMs: 60_000 }))
       .answer;
   }
 
-  /** What was made without an answer is found and removed, since nobody knows its secret. */
+  /** A subscription whose answer was lost is found and removed, since nobody knows its secret. */
   async function subscribe(path: string, event: string): Promise<void> {
     const made = await insist('a subscription', async () => {
       const answer = await api.post('/api/hooks', {
@@ -288,7 +288,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     if (status === 200) ledger.learn(path, body.secret);
   }
 
-  /** Sometimes, in the middle of everything; its answer may be lost. */
+  /** Sometimes recovers deliveries in the middle of everything; the answer may be lost. */
   async function recoverPerhaps(chance: number): Promise<void> {
     if (random() >= chance) return;
     const hook = hooks.find(({ path }) => path === FLAKY)!;

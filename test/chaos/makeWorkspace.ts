@@ -11,8 +11,8 @@ export interface MadeWorkspace {
 }
 
 /**
- * Makes a workspace as the command line does: of a folder while no service runs on it, of a database
- * at any time.
+ * Makes a workspace as the command line does: in a folder on which no service runs, or in a
+ * database at any time.
  */
 export async function makeWorkspace(env: Storage['env'], name: string): Promise<MadeWorkspace> {
   const store = await openStoreOf(env);

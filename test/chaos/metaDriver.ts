@@ -18,7 +18,7 @@ export interface PlannedMessage {
 }
 
 export interface DriverReport {
-  /** Of POSTs that were answered with 200, in ms, with how many messages each held. */
+  /** POSTs that were answered with 200: how long each took, and how many messages it held. */
   readonly answers: readonly { readonly ms: number; readonly messages: number }[];
   /** POSTs that got no 200 and were made again. */
   readonly repeated: number;
@@ -39,7 +39,7 @@ export interface MetaDriver {
   noteCrash(): void;
 }
 
-/** Large ones are gathered for so long at most. */
+/** The longest time for which messages are gathered for a large POST. */
 const GATHER_MS = 1500;
 const POSTS_AT_ONCE = 32;
 const TICK_MS = 5;
@@ -110,7 +110,7 @@ export function createMetaDriver(
     for (const { phone } of messages) busy.add(phone);
     const body = JSON.stringify(bodyOf(messages, random));
     if (random() < 0.05) double(body, 0);
-    for (let tries = 1; !(await isTaken(body, messages.length)); tries++) {
+    for (let tries = 1; !(await tryPost(body, messages.length)); tries++) {
       repeated += 1;
       await sleep(random() * Math.min(500, 50 * 2 ** tries));
     }
@@ -120,8 +120,8 @@ export function createMetaDriver(
     if (random() < 0.1) double(body, random() * LATEST_DOUBLE_MS);
   }
 
-  /** @returns false when there was no 200 */
-  async function isTaken(body: string, messages: number): Promise<boolean> {
+  /** Sends a POST once. @returns whether it was answered with 200 */
+  async function tryPost(body: string, messages: number): Promise<boolean> {
     const begunAt = performance.now();
     const { status } = await Promise.race([
       deliver(url, number, body).catch(() => ({ status: 0 })),
@@ -132,7 +132,7 @@ export function createMetaDriver(
     return status === 200;
   }
 
-  /** Once more, answered or not; not after a crash. */
+  /** Sends a body once more, answered or not, unless the service crashes before. */
   function double(body: string, afterMs: number): void {
     const crashesBefore = crashes;
     const doubling = (async () => {
@@ -171,7 +171,7 @@ export function createMetaDriver(
   };
 }
 
-/** @throws Error for an answer that Meta would not get: what it repeats is no mistake of its own */
+/** @throws Error for a status that Meta must not get: what it sends, and repeats, is valid */
 function assertExpected(status: number): void {
   if (status !== 0 && status !== 200 && status !== 503)
     throw new Error(`the service answered ${status}`);

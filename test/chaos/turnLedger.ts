@@ -73,7 +73,7 @@ export class TurnLedger {
     ];
   }
 
-  /** Each text answers what waits there, once: nothing older, nothing after a newer message. */
+  /** Checks that each text answers exactly the messages that wait at its place, once. */
   #readThread(turns: Turn[], messages: ThreadMessage[]) {
     const faults: string[] = [];
     const sent = new Set<string>();
@@ -106,7 +106,7 @@ export class TurnLedger {
     return { sent, failures, faults };
   }
 
-  /** It ended, and what it says that it sent is what was sent and taken. */
+  /** Checks that a turn ended, and that what it says it sent is what was sent and taken. */
   #faultsOfTurn(turn: Turn, sent: ReadonlySet<string>): string[] {
     const { turn_id: id, status, outcome, ended_at: endedAt, messages_sent: count } = turn;
     const texts = [...this.said].filter(([, of]) => of === id).map(([text]) => text);

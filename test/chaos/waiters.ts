@@ -55,7 +55,7 @@ export async function startWaiters(
     const note = randomUUID();
     const body = { approved: true, note };
     const decided = await insist(() => api().post(`/api/waits/${id}/decide`, body));
-    // Decided already, when the service died before it could say so.
+    // 409: an earlier try decided it, and the service died before it could say so.
     if (decided.status !== 409) bodyOf(decided, 200, 'a decision');
     answered.set(execution, note);
   };
@@ -83,11 +83,11 @@ export async function startWaiters(
     const text = `Order ${randomUUID()}`;
     await write(text);
     answered.set(execution, text);
-    // The next question is another one: this must have been answered.
-    await goneOn(execution);
+    // This question must have been answered before the next one is asked.
+    await untilItGoesOn(execution);
   };
 
-  const goneOn = (execution: RestingExecution) =>
+  const untilItGoesOn = (execution: RestingExecution) =>
     waitFor('an execution to go on', () => execution.wentOnWith.length > 0, {
       timeoutMs: SETTLED_MS,
     });
@@ -109,7 +109,7 @@ export async function startWaiters(
       await running;
     },
     async settle() {
-      await Promise.all([...answered.keys()].map(goneOn)).catch(async (error: Error) => {
+      await Promise.all([...answered.keys()].map(untilItGoesOn)).catch(async (error: Error) => {
         const resting = [...answered.keys()].filter(({ wentOnWith }) => wentOnWith.length === 0);
         const ids = [...new Set(resting.flatMap(({ calls }) => calls))];
         const waits = await Promise.all(

@@ -25,7 +25,7 @@ const CONTACTS = 1000;
 const CRASHES = 2;
 const READERS = 8;
 
-/** Of /proc: a hundredth of a second. */
+/** The unit of CPU time in /proc: a hundredth of a second. */
 const TICK_MS = 10;
 
 // Argentine mobile numbers, a thousand of them.

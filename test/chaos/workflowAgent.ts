@@ -71,7 +71,7 @@ export async function startWorkflowAgent(
       ({ sender }) => sender.type === 'agent',
     ).length;
   };
-  /** From the take-over to the hand-back the agent says nothing. */
+  /** Takes over and hands back, and checks that the agent says nothing in between. */
   const takeOver = async (conversation: string) => {
     const path = `/api/conversations/${conversation}`;
     await post(`${path}/takeover`);

@@ -7,7 +7,7 @@ import { checksPassed, failure, stopAtNextCheck, success } from './terminal.ts';
 
 const { values } = parseArgs({ options: { n8n: { type: 'boolean', default: false } } });
 
-// Listens from the start: a Ctrl-C at any time then ends in the `finally` blocks of the demo, which stop
+// Listens from the start, so that a Ctrl-C at any time runs the demo's `finally` blocks, which stop
 // what it started.
 let isStopped = false;
 const stopped = new Promise<void>((resolve) => {

@@ -50,7 +50,7 @@ async function withService(caFile: string): Promise<void> {
   }
 }
 
-/** Answers 200, but to the first delivery of message.sent 503: such things happen. */
+/** Answers 200, except for a 503 to the first delivery of message.sent. */
 function startFlakyReceiver(): Promise<TlsReceiver> {
   let failed = false;
   return startTlsReceiver(({ headers }, response) => {

@@ -1,5 +1,5 @@
 // Visitors of one workspace, each from an address of their own, who ask for its slow tools. Eight
-// of those filled the 128 places for calls under way: another tenant's call took 117 s instead of
+// such tools filled the 128 places for calls under way: another tenant's call took 117 s instead of
 // 24 ms.
 import { once } from 'node:events';
 import { stranger } from '../addresses.ts';

@@ -8,7 +8,7 @@ import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:
 export interface Target {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** After these an attack begins nothing more. */
+  /** After this time an attack begins nothing more. */
   readonly seconds: number;
 }
 
@@ -50,7 +50,7 @@ export async function attack<Args extends Target>(
   process.send!({ counts }, () => process.exit(0));
 }
 
-/** So many loops at once, until the attack is over or `run` says false. */
+/** Runs so many loops at once, each until the attack is over or `run` returns false. */
 export async function inParallel(
   count: number,
   { isOver }: Pick<Attack, 'isOver'>,
@@ -62,7 +62,7 @@ export async function inParallel(
   await Promise.all(Array.from({ length: count }, (_, worker) => work(worker)));
 }
 
-/** So many times in all, over so many connections. */
+/** Acts so many times in all, over so many connections. */
 export async function times(
   count: number,
   connections: number,

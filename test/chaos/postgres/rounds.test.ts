@@ -76,7 +76,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   /** The worker that stands still now, and when it goes on. */
   let still: { index: number; ended: Promise<void> } | null = null;
 
-  /** As receivers are: one that is well, one that fails now and then. */
+  /** Answers as receivers do: one works, one fails now and then. */
   const answer = (request: ReceivedRequest, response: ServerResponse) => {
     ledger.note(request);
     if (!ledger.verifies(request)) return void response.writeHead(503).end('unknown signature');
@@ -118,7 +118,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       };
 
       for (let round = 1; round <= ROUNDS; round += 1) {
-        // Once in any case: it takes longest, and goes on through the rounds that follow.
+        // A worker stands still once in any case: that takes longest, through the rounds that
+        // follow.
         await play(
           round === 1 ? 'a worker that stands still' : KINDS[Math.floor(random() * KINDS.length)]!,
         );
@@ -222,8 +223,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   };
 
   /**
-   * Waits until no delivery is pending or failed, and recovers those that failed; then until no job is
-   * left.
+   * Recovers failed deliveries until none is pending or failed, then waits until no job is left.
    */
   async function settle(): Promise<void> {
     for (const { api, id } of hooks) recovered += await settleDeliveries(api, id);
@@ -233,7 +233,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     });
   }
 
-  /** The clean-up has one for ever. */
+  /** The jobs that are left, apart from the clean-up's, of which there is always one. */
   const jobsLeft = () =>
     cluster.query<{ id: string }>(
       `SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`,
@@ -303,7 +303,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   });
 });
 
-/** The variables that name a cluster's store. Nothing is opened with the key. */
+/** The variables that name a cluster's store. Nothing encrypted is read, so any key will do. */
 const storeOf = ({ databaseUrl, schema, folder }: Cluster) => ({
   DATA_DIR: folder,
   DATABASE_URL: databaseUrl,

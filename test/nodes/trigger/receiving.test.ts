@@ -305,7 +305,7 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(3);
   });
 
-  it('refuses a captured delivery to which somebody added the header of a manual redelivery', async () => {
+  it('starts nothing for a captured delivery to which somebody added the manual redelivery header', async () => {
     const side = await activated();
     const payload = payloadOf();
     const t = now();

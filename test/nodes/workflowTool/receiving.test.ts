@@ -12,8 +12,8 @@ import {
   type WebhookHost,
 } from '../helpers/webhookHost.ts';
 
-// What the agent call trigger does with a call. It asks the service nothing then, so there is none here:
-// calls are signed by hand, as docs/events-and-signatures.md describes it.
+// What the agent call trigger does with a call. It calls no service then, so none runs here: calls
+// are signed by hand, as docs/events-and-signatures.md describes it.
 
 const SECRET = 'whsec_c2VjcmV0';
 let host: WebhookHost;
@@ -133,8 +133,8 @@ describe('Verification', () => {
   it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
-    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
+    ['a time more than 300 seconds ago', () => ({ t: now() - 302 })],
+    ['a time more than 300 seconds ahead', () => ({ t: now() + 303 })],
     ['a call of another tool', () => ({ call: envelope({ tool: 'find_order_2' }) })],
     ['no tool', () => ({ call: envelope({ tool: undefined }) })],
     ['no tool_call_id', () => ({ call: envelope({ tool_call_id: undefined }) })],
@@ -324,14 +324,14 @@ describe('A repeat of a call', () => {
     expect([one.executions.length, two.executions.length]).toEqual([1, 1]);
   });
 
-  it('is told to a forger as little as a first call is', async () => {
+  it('with a forged signature is refused as a first call is', async () => {
     const side = published();
     const call = envelope();
     await send(side, { call });
     expect((await send(side, { call, secret: 'whsec_forged' })).status).toBe(401);
   });
 
-  it('of ten at once, all under one id, runs one workflow', async () => {
+  it('among ten calls at once under one id starts no second workflow', async () => {
     const side = published();
     const call = envelope();
     const { called, finish } = heldBack(side);

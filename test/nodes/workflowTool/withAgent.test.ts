@@ -4,7 +4,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { call, published, stage } from '../helpers/toolStage.ts';
 import { type Json } from '../helpers/webhookHost.ts';
 
-describe('With the agent of the real service', () => {
+describe('A published tool, with the agent of the real service,', () => {
   it('is called with what a customer wrote, and its answer is on record', async () => {
     const { production: side } = await published({ readOnly: true });
     await stage.service.api.patch('/api/agent', { enabled: true });
@@ -31,7 +31,7 @@ describe('With the agent of the real service', () => {
     const { production: side } = await published({ timeout: 1 });
     side.startExecution = async (json, res) => {
       side.executions.push(json);
-      // That of the publication, and both attempts of this one.
+      // The call of the publication, and both attempts of this call.
       await waitFor('the second attempt', () => side.calls === 3);
       res.status(200).json({ slow: true });
     };
