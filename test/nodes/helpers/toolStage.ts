@@ -29,9 +29,9 @@ export const theTool = async (): Promise<Tool> => {
   if (all.length !== 1) throw new Error(`expected one tool, there are ${all.length}`);
   return all[0]!;
 };
-export const isLive = (name = 'find_order') =>
+export const untilLive = (name = 'find_order') =>
   waitFor(`${name} to be live`, async () => (await named(name))?.status === 'live');
-export const isTested = (name = 'find_order') =>
+export const untilTested = (name = 'find_order') =>
   waitFor(`the test of ${name}`, async () => {
     const tool = await named(name);
     return tool?.last_test && !tool.going_live && tool;
@@ -71,7 +71,7 @@ export async function published(
 ): Promise<Trigger> {
   const made = trigger(parameters, options);
   await made.production.activate();
-  await isLive(made.parameters.toolName as string);
+  await untilLive(made.parameters.toolName as string);
   return made;
 }
 /** Has the service call a live tool, as its test does. */

@@ -6,7 +6,7 @@ import {
   calls,
   define,
   elsewhere,
-  isLive,
+  untilLive,
   named,
   published,
   stage,
@@ -64,7 +64,7 @@ describe('Listening for a test event', () => {
     await made.test.activate();
     const draft = await theTool();
     await made.production.activate();
-    await isLive();
+    await untilLive();
     await made.production.deactivate();
     expect(await named('find_order_test')).toEqual(draft);
   });

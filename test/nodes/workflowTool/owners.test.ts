@@ -4,7 +4,7 @@ import {
   call,
   define,
   elsewhere,
-  isLive,
+  untilLive,
   PARAMETERS,
   published,
   stage,
@@ -33,7 +33,7 @@ describe('A tool that somebody else has published', () => {
       });
       made.parameters = { ...made.parameters, options: { takeOver: true } };
       await side.activate();
-      await isLive();
+      await untilLive();
       expect(await theTool()).toMatchObject({ id, endpoint: side.url });
       expect(side.executions).toHaveLength(1);
     } finally {
@@ -51,7 +51,7 @@ describe('A tool that somebody else has published', () => {
         await stage.service.api.patch(`/api/tools/${tool.id}`, { parameters: {} });
       made.production.staticData = {};
       await made.production.activate();
-      await isLive();
+      await untilLive();
       expect(await theTool()).toMatchObject({ id: tool.id });
       expect(await call()).toMatchObject({ status: 'succeeded' });
     },
@@ -106,7 +106,7 @@ describe('A tool that somebody else has published', () => {
     await copy.production.deactivate();
     // The copy's secret replaced the original's, which n8n still holds when the service calls.
     await original.production.activate();
-    await isLive();
+    await untilLive();
     expect(await theTool()).toMatchObject({ endpoint: original.production.url });
     expect(await call()).toMatchObject({ status: 'succeeded' });
     // A late delete of the copy leaves the tool alone, which belongs to the original by now.

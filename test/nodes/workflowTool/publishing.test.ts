@@ -8,8 +8,8 @@ import {
   call,
   define,
   elsewhere,
-  isLive,
-  isTested,
+  untilLive,
+  untilTested,
   published,
   stage,
   stored,
@@ -79,7 +79,7 @@ describe('Publishing', () => {
     await waitFor('the test call', () => side.executions.length === 1);
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
     end.resolve(true);
-    await isLive();
+    await untilLive();
   });
 
   it('answers 503 until n8n has stored the secret, and goes live then', async () => {
@@ -95,7 +95,7 @@ describe('Publishing', () => {
     await waitFor('a refusal', async () => (await newestStatus()) === 503);
     expect(side.executions).toEqual([]);
     side.staticData = known;
-    await isLive();
+    await untilLive();
     expect(side.executions).toHaveLength(1);
   });
 
@@ -139,7 +139,7 @@ describe('Publishing', () => {
     const made = await published();
     await change(made, await theTool());
     await made.production.activate();
-    await isLive();
+    await untilLive();
     expect(await theTool()).toMatchObject({
       endpoint: made.production.url,
       description: 'Finds an order.',
@@ -173,7 +173,7 @@ describe('Publishing', () => {
     await made.production.deactivate();
     made.parameters = { ...made.parameters, parameters: { fields: [{ name: 'email' }] } };
     await made.production.activate();
-    await isLive();
+    await untilLive();
     expect((await theTool()).id).toBe(id);
     expect(stored(made.production).secret).toBe(secret);
     expect(made.production.executions.map((each) => each.arguments)).toEqual([
@@ -187,7 +187,7 @@ describe('Publishing', () => {
     const { id } = await theTool();
     made.parameters = { ...made.parameters, toolName: 'track_order' };
     await made.production.activate();
-    await isLive('track_order');
+    await untilLive('track_order');
     expect(await theTool()).toMatchObject({ id, name: 'track_order' });
   });
 
@@ -196,7 +196,7 @@ describe('Publishing', () => {
     const draft = await define('track_order', elsewhere());
     made.parameters = { ...made.parameters, toolName: 'track_order' };
     await made.production.activate();
-    await isLive('track_order');
+    await untilLive('track_order');
     expect(await theTool()).toMatchObject({ id: draft.id });
     expect(await call('track_order')).toMatchObject({ status: 'succeeded' });
   });
@@ -229,7 +229,7 @@ describe('Publishing', () => {
     await waitFor('a refusal', async () => (await newest()).http_status === 401);
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
     side.staticData = known;
-    await isLive();
+    await untilLive();
   });
 
   it('is not undone by a late delete of an earlier publication', async () => {
@@ -257,7 +257,7 @@ describe('Publishing', () => {
       expect(await theTool()).toMatchObject({ status: 'draft', going_live: false });
     }
     await side.create();
-    await isLive();
+    await untilLive();
     expect(await call()).toMatchObject({ status: 'succeeded' });
   });
 
@@ -267,7 +267,7 @@ describe('Publishing', () => {
     expect(await call()).toMatchObject({ status: 'failed', http_status: 401 });
     await side.deactivate();
     await side.activate();
-    await isLive();
+    await untilLive();
     expect(await call()).toMatchObject({ status: 'succeeded' });
   });
 
@@ -341,7 +341,7 @@ describe('Unpublishing', () => {
     await waitFor('the test call', () => side.executions.length === 1);
     await side.deactivate();
     end.resolve(true);
-    await isTested();
+    await untilTested();
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: false });
   });
 });

@@ -3,8 +3,8 @@ import { startTestService } from '../../helpers/service.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
-  isLive,
-  isTested,
+  untilLive,
+  untilTested,
   published,
   stage,
   stored,
@@ -71,7 +71,7 @@ describe('When publishing fails', () => {
     expect(await side.delete()).toBe(true);
     stage.wire.refuses = undefined;
     await side.activate();
-    await isLive();
+    await untilLive();
   });
 
   it('with an error of the service, and a tool that was live: it is not half changed', async () => {
@@ -83,7 +83,7 @@ describe('When publishing fails', () => {
     expect(await theTool()).toEqual(before);
     stage.wire.refuses = undefined;
     await made.production.activate();
-    await isLive();
+    await untilLive();
     expect(await theTool()).toMatchObject({ description: 'Else.' });
   });
 
@@ -95,14 +95,14 @@ describe('When publishing fails', () => {
       res.status(422).json({ message: 'There is no such order' });
     };
     await side.activate();
-    expect(await isTested()).toMatchObject({
+    expect(await untilTested()).toMatchObject({
       status: 'draft',
       last_test: { succeeded: false, error: expect.stringContaining('There is no such order') },
     });
     expect(side.executions).toHaveLength(1);
     side.startExecution = startExecution;
     await side.activate();
-    await isLive();
+    await untilLive();
   });
 
   it('at the test call, because the workflow fails: it runs once although the service calls it three times', async () => {
@@ -112,7 +112,7 @@ describe('When publishing fails', () => {
       res.status(500).json({ message: 'Error in workflow' });
     };
     await side.activate();
-    expect(await isTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
+    expect(await untilTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
     expect((await stage.service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({
       attempts: 3,
       http_status: 500,
