@@ -7,7 +7,7 @@ import { onStage } from './stage.ts';
 /** What one address may write in a minute. */
 const MESSAGES_A_MINUTE = 300;
 
-describe('2: sessions and long messages without number', () => {
+describe('2: countless sessions and long messages', () => {
   it('from one address are held to its budget, and nobody else notices', () =>
     onStage({}, async (stage) => {
       const title = '2: messages of 4 kB in 60 sessions of one address, as many as are taken';
@@ -52,7 +52,7 @@ const ARGUMENTS = [
 ];
 
 describe('8: sixty visitors with a message a second', () => {
-  it('to the keyword agent hold up nobody', () =>
+  it('to the keyword agent delay nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
       const properties = Object.fromEntries(ARGUMENTS.map((argument) => [argument.name, argument]));

@@ -21,7 +21,7 @@ const signIns = (email: string, addresses: number) =>
 // journal writes with: with 100 connections a chat message took 2.7 s, with 400 the store refused
 // writes.
 describe('1: joins by made-up invitations', () => {
-  it('hold up nobody', () =>
+  it('delay nobody', () =>
     onStage({}, async (stage) => {
       const form = {
         token: 'invitation-{n}'.padStart(43, '-'),

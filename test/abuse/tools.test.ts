@@ -25,7 +25,7 @@ const MIN_UNDER_WAY = 64;
 const PATIENCE_MS = 20_000;
 
 describe('3: a live tool with patterns that are slow to match', () => {
-  it('and one message hold up nobody', () =>
+  it('and one message delay nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
       // A pattern counts once, however many arguments have it. For each argument it was tried on

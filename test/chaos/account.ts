@@ -63,7 +63,7 @@ export function provesAccount(
   ledger: DeliveryLedger,
   paths: readonly string[],
 ): void {
-  it('was a load', () => {
+  it('had more acts of every kind than rounds', () => {
     const { writers, waiters, agent } = actors();
     expect(writers.acknowledged.received.size).toBeGreaterThan(rounds);
     expect(writers.acknowledged.sent.size).toBeGreaterThan(rounds);

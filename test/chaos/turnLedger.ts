@@ -49,7 +49,7 @@ export class TurnLedger {
     return `${messages} messages in ${this.written.size} conversations with a workflow, ${this.asked.size} turns of it; ${taken} of ${this.taken.size} answers by the API taken`;
   }
 
-  /** Holds every thread and every turn of it against the ledger. */
+  /** Checks every thread and each of its turns against the ledger. */
   async hold(api: ApiClient): Promise<void> {
     for (const conversation of this.written.keys()) {
       const path = `/api/agent-turns?limit=200&conversation_id=${conversation}`;

@@ -8,20 +8,24 @@ import { bodyOf, clientsOf, insist } from './insist.ts';
 export interface Waiters {
   /** Every execution that was answered, with what it must go on with. */
   readonly answered: ReadonlyMap<RestingExecution, string>;
-  /** Answers what was asked, so that the ledger is whole. @throws what was unexpected in an answer */
+  /**
+   * Ends once every question asked so far is answered, so that the ledger is whole. @throws what
+   * was unexpected in an answer
+   */
   stop(): Promise<void>;
   /** Waits until every execution has gone on. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-const LANES = 6;
+const LOOPS = 6;
 const PAUSE_MS = 150;
 const SETTLED_MS = 300_000;
 
 /**
- * Half of the lanes ask a customer, half the team. What got no answer is asked, written or decided
- * again until it has one. n8n answers 409 now and then, and sometimes dies while it collects.
+ * Half of the loops ask a customer, half the team. A question, message or decision without an
+ * answer is sent again until it has one. n8n answers 409 now and then, and sometimes dies while it
+ * collects.
  * @param urls of processes that share the work: each call goes to the next one
  */
 export async function startWaiters(
@@ -92,7 +96,7 @@ export async function startWaiters(
       timeoutMs: SETTLED_MS,
     });
 
-  const lane = async (index: number) => {
+  const loop = async (index: number) => {
     const talk = index % 2 === 0 ? await startTalk() : null;
     while (!stopping) {
       if (talk === null) await askTeam();
@@ -100,7 +104,7 @@ export async function startWaiters(
       await sleep(PAUSE_MS * random());
     }
   };
-  const running = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
+  const running = Promise.all(Array.from({ length: LOOPS }, (_, index) => loop(index)));
   running.catch(() => {});
   return {
     answered,

@@ -80,7 +80,7 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     await tls?.remove();
   });
 
-  it('was a load: POSTs of one and of many, repeated and doubled', () => {
+  it('came in POSTs of one and of many, some repeated and some doubled', () => {
     const sizes = report.answers.map(({ messages }) => messages);
     expect(Math.min(...sizes)).toBe(1);
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(100);

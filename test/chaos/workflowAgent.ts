@@ -12,12 +12,12 @@ export interface WorkflowAgent {
   readonly ledger: TurnLedger;
   /** Finishes what was begun, so that the ledger is whole. */
   stop(): Promise<void>;
-  /** Waits until every turn has ended, then holds the threads against the ledger. */
+  /** Waits until every turn has ended, then checks the threads against the ledger. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-const LANES = 12;
+const LOOPS = 12;
 /** Of one customer: the agent hands over after thirty replies in ten minutes. */
 const MESSAGES = 10;
 const PAUSE_MS = 300;
@@ -102,7 +102,7 @@ export async function startWorkflowAgent(
       if (isAnswered) await untilAnswered(conversation, message);
     }
   };
-  const lane = async () => {
+  const loop = async () => {
     while (!stopping) await talk();
   };
 
@@ -114,7 +114,7 @@ export async function startWorkflowAgent(
     timeout: TURN_TIMEOUT_S,
   });
   workflow.secret = body.secret;
-  const running = Promise.all(Array.from({ length: LANES }, lane));
+  const running = Promise.all(Array.from({ length: LOOPS }, loop));
   running.catch(() => {});
 
   const haveAllEnded = async (): Promise<boolean> => {

@@ -32,8 +32,8 @@ const CUSTOMERS = 16;
 const PAUSE_MS = 80;
 
 /**
- * Customers who write and a team that answers, through every crash: what got no answer is written
- * again under the same id until it has one.
+ * Customers who write and a team that answers, through every crash: a message without an answer is
+ * sent again under the same id until it has one.
  * @param urls of processes that share the work: a repeated call goes to another one
  */
 export async function startWriters(urls: readonly string[], apiKey: string): Promise<Writers> {

@@ -28,7 +28,7 @@ export interface ApiClient {
 }
 
 /**
- * Calls the API over real HTTP and holds each answer against the contract that the service
+ * Calls the API over real HTTP and checks each answer against the contract that the service
  * publishes.
  */
 export function apiClient(url: string, token: string | null): ApiClient {
@@ -54,7 +54,7 @@ export function apiClient(url: string, token: string | null): ApiClient {
       headers: response.headers,
       body: text === '' ? null : (JSON.parse(text) as Json),
     };
-    if (path.startsWith('/api/')) holdAgainstContract(method, new URL(path, url).pathname, answer);
+    if (path.startsWith('/api/')) checkAgainstContract(method, new URL(path, url).pathname, answer);
     return answer;
   };
   return {
@@ -68,7 +68,7 @@ export function apiClient(url: string, token: string | null): ApiClient {
 }
 
 /** @throws Error when an answer is not what the contract says */
-function holdAgainstContract(
+function checkAgainstContract(
   method: string,
   path: string,
   { status, headers, body }: ApiAnswer,

@@ -44,7 +44,7 @@ export interface ClusterProcess {
   readonly pid: number;
   readonly isRunning: boolean;
   readonly logFile: string;
-  /** Calls this process with the workspace's key; every answer is held against the contract. */
+  /** Calls this process with the workspace's key; every answer is checked against the contract. */
   readonly api: ApiClient;
   /** The `application_name` of its connections to the database. */
   readonly applicationName: string;

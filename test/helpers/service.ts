@@ -20,7 +20,7 @@ export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
 export interface TestService {
   readonly url: string;
   readonly apiKey: string;
-  /** Calls with the bootstrap key; every answer is held against the contract. */
+  /** Calls with the bootstrap key; every answer is checked against the contract. */
   readonly api: ApiClient;
   readonly folder: string;
   readonly setupUrl: string | null;

@@ -42,7 +42,7 @@ export interface ServiceProcess {
   readonly workspace: string;
   readonly logFile: string;
   readonly pid: number;
-  /** Calls with the workspace's key; every answer is held against the contract. */
+  /** Calls with the workspace's key; every answer is checked against the contract. */
   readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;

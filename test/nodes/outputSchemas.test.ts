@@ -179,7 +179,7 @@ function plain(document: ApiDocument, schema: Schema): Schema {
 const mapValues = <From, To>(from: Record<string, From>, map: (value: From) => To) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, map(value)]));
 
-/** What an operation puts out by default. */
+/** The output of an operation by default. */
 function outputOf(answer: Schema, { record }: BuiltOperation): Schema {
   const { secret: _never, ...properties } = answer.properties ?? {};
   if (properties.arguments) properties.args = properties.arguments;
@@ -199,7 +199,7 @@ const schemaFiles = () =>
     .map((entry) => relative(FOLDER, join(entry.parentPath, entry.name)));
 
 describe('The output schemas', () => {
-  it('say what each operation puts out, by the document of the API', () => {
+  it('say what each operation outputs, by the document of the API', () => {
     const document = openApiDocument('') as unknown as ApiDocument;
     for (const [resource, calls] of Object.entries(CALLS)) {
       const operations = operationsOf(resource);

@@ -1,4 +1,4 @@
-// Chats without number, and long messages in each. One address had 60 sessions a minute with 60
+// Countless chats, with long messages in each. One address had 60 sessions a minute with 60
 // messages a minute each: 126,000 messages of 4 kB in 8.5 minutes ended a heap of 600 MB, and the
 // next start with that heap too.
 import { randomUUID } from 'node:crypto';

@@ -214,7 +214,7 @@ describe('The turn that an operation works on', () => {
       credential: stage.credential,
       trigger: AGENT_TRIGGER,
       output: turn,
-      // What n8n's AI Agent puts out.
+      // The output of n8n's AI Agent.
       between: { output: 'From the AI Agent' },
       resource: 'agentTurn',
       operation: 'reply',

@@ -29,7 +29,7 @@ describe('A conversation with more than ten fields', () => {
     return { id, item: items[0]! };
   };
 
-  it('is put out with ten of them', async () => {
+  it('is output with ten of them', async () => {
     const { id, item } = await get({});
     expect(Object.keys(item)).toEqual(Object.keys(records.CONVERSATION_WITH_MESSAGES!.simplified));
     expect(item).toMatchObject({
@@ -40,7 +40,7 @@ describe('A conversation with more than ten fields', () => {
     });
   });
 
-  it('is put out whole without "Simplify"', async () => {
+  it('is output whole without "Simplify"', async () => {
     const { item } = await get({ simplify: false });
     expect(item).toMatchObject({ contact: { email_masked: expect.any(String) }, handover: null });
   });

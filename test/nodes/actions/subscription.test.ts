@@ -75,7 +75,7 @@ describe('Subscription', () => {
     }
   });
 
-  it('rotates the secret, puts it out only when asked to, says what to do, and ends the overlap', async () => {
+  it('rotates the secret, outputs it only when asked to, says what to do, and ends the overlap', async () => {
     const id = await subscribe();
     const rotate = async (parameters = {}) =>
       (await subscription('rotateSecret', { parameters: { ...hookById(id), ...parameters } }))

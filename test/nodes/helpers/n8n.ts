@@ -77,7 +77,7 @@ const passThrough: INodeType = {
   },
 };
 
-/** Puts out one item of its own, as an AI Agent does. */
+/** Outputs one item of its own, as an AI Agent does. */
 const replace: INodeType = {
   description: {
     ...passThrough.description,

@@ -15,9 +15,9 @@ interface Run {
   /** The type of the trigger. */
   trigger: string;
   triggerParameters?: INode['parameters'];
-  /** What the trigger puts out. */
+  /** The output of the trigger. */
   output: Record<string, unknown>;
-  /** What the node between puts out. */
+  /** The output of the node between. */
   between: Record<string, unknown>;
   resource: string;
   operation: string;

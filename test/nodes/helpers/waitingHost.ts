@@ -35,7 +35,7 @@ export interface Waiting {
   readonly answers: Array<{ status: number; body: unknown }>;
   /** Runs the node once more in the same execution, as a loop does. */
   again(parameters?: INode['parameters']): Promise<void>;
-  /** What the node put out when the execution went on; waits for it. */
+  /** The node's output when the execution went on; waits for it. */
   output(): Promise<IDataObject>;
   isWaiting(): boolean;
   /** POSTs to its address, as anybody can who knows it. */
