@@ -1,4 +1,4 @@
-// Where PostgreSQL's programs are, and who may run them.
+// Where PostgreSQL's programs are, and as which user they run.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -84,7 +84,7 @@ describe('rotate-encryption-key on a database', () => {
     }
   }, 120_000);
 
-  it('says that there is nothing, where no service was started', async () => {
+  it('says that there is nothing to seal when no service was ever started', async () => {
     const { code, err } = await rotate(randomBytes(32).toString('hex'));
     expect([code, err]).toEqual([
       1,

@@ -28,7 +28,7 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
     return values;
   });
 
-/** The leases of all claimed jobs have run out. */
+/** Ends the leases of all claimed jobs. */
 export const expireLeases = async (url: string, schema: string): Promise<void> =>
   void (await query(
     url,

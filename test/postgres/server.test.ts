@@ -17,7 +17,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-/** Of a statement's rows the first values. */
+/** The first value of each row. */
 const ask = async (url: string, sql: string): Promise<unknown[]> =>
   (await query(url, sql)).map((row) => Object.values(row)[0]);
 
@@ -90,7 +90,7 @@ describe("a test's own PostgreSQL server", () => {
     await other.stop();
   });
 
-  it('ends with the program that started it, by SIGKILL too', async () => {
+  it('ends with the program that started it, even by SIGKILL', async () => {
     const parent = spawn(
       process.execPath,
       [fileURLToPath(new URL('heldServer.child.ts', import.meta.url))],

@@ -36,7 +36,7 @@ describe('currencies', () => {
   );
 
   it.each(['xxx', 'xts', 'xau', 'xdr', 'abc', 'USD', '', 'us', 'usdt', 'constructor', '$'])(
-    '%j is no money',
+    '%j is no currency',
     (code) => {
       expect(isCurrency(code)).toBe(false);
       expect(() => decimalsOf(code)).toThrow('is no currency');
@@ -136,7 +136,7 @@ describe('parseAmount', () => {
     ['9'.repeat(400), 'usd'],
     ['49', 'abc'],
     ['49', 'USD'],
-  ])('%j in %s is none: refused rather than guessed', (text, currency) =>
+  ])('%j in %s is no amount: refused rather than guessed', (text, currency) =>
     expect(parseAmount(text, currency)).toBeNull(),
   );
 
@@ -160,5 +160,5 @@ describe('parseAmount', () => {
       'kwd',
       'must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999',
     ],
-  ])('says of %s what it takes', (currency, hint) => expect(amountHint(currency)).toBe(hint));
+  ])('has a hint for amounts of %s', (currency, hint) => expect(amountHint(currency)).toBe(hint));
 });

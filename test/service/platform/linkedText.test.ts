@@ -27,7 +27,7 @@ describe('web addresses in a text', () => {
     'https://',
     'https://paypal.com@evil.example/',
     'https://user:pass@evil.example/',
-  ])('and nothing else is one: %s', (text) => {
+  ])('are the only links: %s', (text) => {
     expect(linksIn(text)).toEqual([]);
   });
 

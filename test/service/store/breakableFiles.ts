@@ -16,7 +16,7 @@ export class BreakableFiles implements Files {
   heldSyncs = 0;
   private gate: (path: string) => Promise<unknown> | null = () => null;
 
-  /** Lets every sync of these files wait until the returned function is called. */
+  /** Makes every sync of these files wait until the returned function is called. */
   holdSyncs(of: (path: string) => boolean = () => true): () => void {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.gate = (path) => (of(path) ? promise : null);

@@ -17,7 +17,7 @@ describe('change feed of limited length', () => {
     for (let i = 0; i < count; i += 1) await put(opened.store, thing(`t${i}`));
   };
 
-  it('gives a reader that is too slow a gap, and then what comes', async () => {
+  it('gives a reader that is too slow a gap, and then the next changes', async () => {
     const reader = changes();
     const first = reader.next();
     await putMany(1);
@@ -36,7 +36,7 @@ describe('change feed of limited length', () => {
       expect((await reader.next()).value).toMatchObject({ id: `t${i}` });
   });
 
-  it('knows a position as long as all behind it are kept', async () => {
+  it('knows a position as long as all later changes are kept', async () => {
     const reader = changes();
     await putMany(1);
     const { position } = (await reader.next()).value!;
@@ -46,7 +46,7 @@ describe('change feed of limited length', () => {
     expect((await changes(position).next()).value).toMatchObject({ gap: true });
   });
 
-  it('says that positions of an earlier life are unknown', async () => {
+  it('answers a position from before a restart with a gap', async () => {
     const reader = changes();
     await putMany(1);
     const { position } = (await reader.next()).value!;
@@ -66,7 +66,7 @@ describe('change feed of large documents', () => {
     feed = new ChangeFeed(100, MAX_CHARACTERS);
   });
 
-  it('keeps as many as are no longer in all than its bound', async () => {
+  it('keeps as many changes as fit into its bound', async () => {
     const reading = reader();
     for (const id of ['a', 'b', 'c']) publish(id, 300);
     for (const id of ['a', 'b', 'c']) expect((await reading.next()).value).toMatchObject({ id });
@@ -77,7 +77,7 @@ describe('change feed of large documents', () => {
     expect((await late.next()).value).toMatchObject({ id: 'h' });
   });
 
-  it('keeps the newest, however large, and goes on after a gap for all', async () => {
+  it('keeps the newest change, however large, and goes on after a gap for every reader', async () => {
     const reading = reader();
     publish('a', 5 * MAX_CHARACTERS);
     expect((await reading.next()).value).toMatchObject({ id: 'a' });
@@ -87,7 +87,7 @@ describe('change feed of large documents', () => {
     for (const id of ['b', 'c']) expect((await reading.next()).value).toMatchObject({ id });
   });
 
-  it('lets go of what it no longer keeps', async () => {
+  it('lets go of a document that it no longer keeps', async () => {
     publish('a', 10);
     const held = new WeakRef(large('b', 2 * MAX_CHARACTERS));
     feed.publish('things', 'b', held.deref()!);

@@ -34,7 +34,7 @@ describe('copyDataFolder', () => {
 
   it('is the store at one moment: all that was acknowledged before, then a beginning', async () => {
     const folder = join(root, 'data');
-    // Makes snapshots in this thread, which come faster than those of one that has to be started.
+    // Makes snapshots in this thread, which is faster than starting another.
     const files = { ...nodeFiles };
     const store = await openLowdbStore(schema, { folder, files, snapshotAfterBytes: 4_000 });
     const acknowledged = Array.from({ length: WRITERS }, () => 0);

@@ -31,7 +31,7 @@ describe('whatever happens to one file of a closed data folder', () => {
   let written: unknown;
 
   beforeAll(async () => {
-    // Makes snapshots in this thread: while another one starts, the folder would grow a hundredfold.
+    // In this thread: while a snapshot thread starts, the folder would grow a hundredfold.
     const files = { ...nodeFiles };
     const opened = await openInTemporaryFolder({ snapshotAfterBytes: 3_000, files });
     const namesNow = () => readdir(opened.folder);

@@ -21,7 +21,7 @@ describe('folder lock', () => {
     await remove();
   });
 
-  it("refuses a second process with the first one's pid, and lets it in right after kill -9", async () => {
+  it('refuses a second process, names the pid of the first, and lets the second in right after kill -9', async () => {
     const { folder, store, remove } = await openInTemporaryFolder();
     await store.close();
     const holder = spawn(process.execPath, [child, folder], {

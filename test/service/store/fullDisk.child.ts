@@ -1,7 +1,7 @@
 // Writes into a store on a disk that becomes full, again and again, and checks that nothing
 // acknowledged is lost. Arguments: the folder, and optionally a file whose removal makes room
-// again. Without it the limit is one of file sizes (ulimit -f), which the next journal file is free
-// of.
+// again. Without that file, the size of each file is limited (ulimit -f), and the next journal file
+// has room again.
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';

@@ -37,7 +37,7 @@ describe('a full disk', () => {
   };
 
   // Works for every user: the operating system refuses to let any file grow past 2 MiB.
-  it('of limited file sizes costs nothing acknowledged, and writing goes on', async () => {
+  it('that limits the size of files loses nothing acknowledged, and writing goes on', async () => {
     const { acknowledged, faults } = await shell(
       'sh',
       ['-c'],
@@ -51,7 +51,7 @@ describe('a full disk', () => {
   // Where no mount can be made, the test above and the injected ENOSPC of outage.test.ts stand
   // alone.
   (canMount ? it : it.skip)(
-    'of a small file system (needs leave to mount one) recovers when there is room again',
+    'of a small file system (needs permission to mount one) recovers when there is room again',
     async () => {
       const script =
         'mount -t tmpfs -o size=8m none "$3" && head -c 4194304 /dev/zero > "$3/ballast" && exec "$1" "$2" "$3/data" "$3/ballast"';

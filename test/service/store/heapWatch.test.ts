@@ -11,7 +11,7 @@ describe('the watch over the heap', () => {
   let heap: HeapAt;
   let watch: HeapWatch;
   let log: ReturnType<typeof listeningLog>;
-  /** What each holds of all that is stored; at first one holds everything. */
+  /** Each holder's share of all stored data; at first one holder has all of it. */
   let shares: Readonly<Record<string, number>>;
   const held = {
     get holderCount() {
@@ -31,7 +31,7 @@ describe('the watch over the heap', () => {
   });
   afterEach(() => watch.close());
 
-  it('refuses new visitors from 65 % on and whatever adds from 70 % on, and says so once each', async () => {
+  it('refuses new visitors from 65 % on and all additions from 70 % on, and says so once each', async () => {
     expect(watch.pressure.refuses).toBe('nothing');
     heap.collected(0.66);
     expect(watch.pressure).toMatchObject({
@@ -66,7 +66,7 @@ describe('the watch over the heap', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('takes new data again by itself, once it is 5 % below the mark: nobody else collects when nothing is written', async () => {
+  it('accepts data again once it is 5 % below the mark, and measures by itself: without writes, nothing else would', async () => {
     heap.collected(0.72);
     expect(watch.pressure.refuses).toBe('additions');
     heap.share = 0.67;
@@ -82,7 +82,7 @@ describe('the watch over the heap', () => {
     expect(log.lines.at(-1)).toMatch(/everything is accepted again$/);
   });
 
-  it('refuses those who hold more than is free a tenth of the memory sooner, the others at the last mark only', async () => {
+  it('refuses holders of more than is free 10 % of the memory sooner, and the others only at the last mark', async () => {
     shares = { large: 0.85, middle: 0.14, small: 0.01 };
     const refused = () => [
       watch.pressure.refuses,
@@ -95,8 +95,7 @@ describe('the watch over the heap', () => {
     heap.collected(0.61);
     expect(refused()[1]).toBe('large');
     await waitFor('another measurement', () => watch.pressure.refuses === 'largest');
-    // Less is free, and the next one holds more than that; the smallest never, as long as anything
-    // is.
+    // Less is free now, and `middle` holds more than that; `small` does not, while anything is free.
     heap.collected(0.65);
     expect(refused()).toEqual(['largest', 'large', 'middle']);
     heap.collected(0.69);
@@ -116,7 +115,7 @@ describe('the watch over the heap', () => {
     expect(watch.pressure.refuses).toBe('largest');
   });
 
-  it('does not take garbage of a collection in the background for what is stored', () => {
+  it('does not count garbage that a background collection leaves as stored data', () => {
     heap.share = 0.5;
     const collect = heap.usedBytes.bind(heap);
     heap.usedBytes = () => (heap.collections === 0 ? 0.9 * heap.limitBytes : collect());
@@ -126,7 +125,7 @@ describe('the watch over the heap', () => {
 });
 
 describe('what old objects may take', () => {
-  it('is what --max-old-space-size says, the last one, else the limit without the young generation', () => {
+  it('is the last --max-old-space-size, or else the limit without the young generation', () => {
     expect(heapLimitBytes(['--max-old-space-size=600'], 792 * MIB)).toBe(600 * MIB);
     expect(
       heapLimitBytes(

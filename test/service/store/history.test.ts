@@ -9,7 +9,7 @@ afterEach(() => opened.remove());
 
 const contents = () => textOfFolder(opened.folder);
 
-it('leaves nothing in any file of what documents were before, journals and older snapshots included', async () => {
+it('forgetHistory leaves no earlier version of a document in any file, journals and older snapshots included', async () => {
   // Snapshots all the time, so that there is one to fall back to.
   opened = await openInTemporaryFolder({ snapshotAfterBytes: 500 });
   const { store } = opened;
@@ -24,7 +24,7 @@ it('leaves nothing in any file of what documents were before, journals and older
   expect(await all(await opened.reopen())).toEqual([thing('a', { note: 'present note' })]);
 });
 
-it('says when the disk takes no snapshot, and works when it does again', async () => {
+it('forgetHistory fails while no snapshot can be written, and works afterwards', async () => {
   const files = new BreakableFiles();
   opened = await openInTemporaryFolder({ files });
   await put(opened.store, thing('a', { note: 'former' }));

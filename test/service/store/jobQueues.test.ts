@@ -17,7 +17,7 @@ const queueOf = (jobs: readonly Job[]) => {
   return queue;
 };
 
-it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
+it('serves other groups as fast when 10,000 jobs wait in a full group', () => {
   const queue = queueOf(Array.from({ length: 10_000 }, (_, i) => job(i, 'full')));
   const asked: string[] = [];
   const freeSlots = (group: string) => {
@@ -30,11 +30,11 @@ it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
       1,
     );
   }
-  // Asked once a claim for each group that is due, whatever waits in it.
+  // Asked once per claim for each group that is due, however many jobs wait in it.
   expect(asked).toHaveLength(2_000);
 });
 
-it('serves other shares as fast when 10,000 groups of one that may take no more are due', () => {
+it('serves other shares as fast when 10,000 groups of a full share are due', () => {
   const queue = queueOf(Array.from({ length: 10_000 }, (_, i) => job(i, `full ${i}`)));
   const asked: string[] = [];
   const freeSlots = (group: string) => (asked.push(group), 1);

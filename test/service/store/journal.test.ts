@@ -22,19 +22,19 @@ describe('journal', () => {
     return things.map(({ id }) => id).join('');
   };
   /**
-   * As a loss of power can leave it, or a process that died before its first frame: nothing says
-   * how far the journal goes.
+   * Removes the note of how far the journal goes. A loss of power can leave a folder without the
+   * note, and so can a process that dies before its first frame.
    */
-  const withoutNote = () => rm(join(folder, 'acknowledged.json'), { force: true });
+  const removeNote = () => rm(join(folder, 'acknowledged.json'), { force: true });
   /**
-   * Three frames, `a`, `b` and `c`, with no note of them. @returns the journal and where each frame
-   * begins
+   * Writes three frames, `a`, `b` and `c`, and removes their note.
+   * @returns the journal and where each frame begins
    */
   const writeThree = async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) await put(store, thing(id));
     await store.close();
-    await withoutNote();
+    await removeNote();
     const bytes = await readFile(journal());
     const starts = [...bytes.keys()].filter((at) => bytes[at] === 0x1e);
     expect(starts).toHaveLength(3);
@@ -55,12 +55,12 @@ describe('journal', () => {
   it('cuts the last frame wherever it is torn, and goes on writing behind the good part', async () => {
     const { bytes, starts } = await writeThree();
     for (let length = starts[2] + 1; length < bytes.length; length += 1) {
-      await withoutNote();
+      await removeNote();
       await writeFile(journal(), bytes.subarray(0, length));
       expect(await ids()).toBe('ab');
       expect((await stat(journal())).size).toBe(starts[2]);
     }
-    await withoutNote();
+    await removeNote();
     await writeFile(journal(), bytes.subarray(0, starts[2] + 9));
     const store = await open();
     await put(store, thing('z'));
@@ -106,7 +106,7 @@ describe('journal', () => {
     }
   });
 
-  it('starts again after its advice was followed', async () => {
+  it('is opened again once the advice of its refusal was followed', async () => {
     const { bytes, starts } = await writeThree();
     bytes[starts[1] + 5]! ^= 0xff;
     await writeFile(journal(), bytes);
@@ -125,7 +125,7 @@ describe('journal', () => {
     expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[1] });
   });
 
-  it('takes damage for no torn end when a later journal goes on', async () => {
+  it('does not take damage for a torn end when a later journal goes on', async () => {
     const { bytes, starts } = await writeThree();
     await writeFile(journal(), bytes.subarray(0, starts[2] - 1));
     await writeFile(journal(2), bytes.subarray(starts[2]));
@@ -148,12 +148,12 @@ describe('journal', () => {
     await put(store, thing('d', { note: bytes.toString('latin1') }));
     await store.close();
     const whole = await readFile(journal());
-    await withoutNote();
+    await removeNote();
     await writeFile(journal(), whole.subarray(0, whole.length - 2));
     expect(await ids()).toBe('abc');
   });
 
-  it('takes damage for no torn end when another journal was begun behind it, however empty that is', async () => {
+  it('does not take damage for a torn end when another journal was begun after it, even an empty one', async () => {
     const { bytes, starts } = await writeThree();
     const torn = bytes.subarray(0, bytes.length - 1);
     await writeFile(journal(), torn);
@@ -199,7 +199,7 @@ describe('journal', () => {
           /everything up to frame 4 was acknowledged \(journal-1\.log, byte \d+\).*backup.*remove the file acknowledged\.json/,
         );
         expect(await readFile(journal())).toEqual(damaged);
-        await withoutNote();
+        await removeNote();
         expect('abcd').toContain(await ids());
       },
     );
@@ -211,13 +211,13 @@ describe('journal', () => {
       expect(await readdir(folder)).not.toContain('journal-1.log');
     });
 
-    it('is cut where a frame is torn that was not acknowledged', async () => {
+    it('is cut at a torn frame that was not acknowledged', async () => {
       const { bytes, starts } = await writeFour();
       await writeFile(journal(), Buffer.concat([bytes, bytes.subarray(starts[2], starts[2] + 30)]));
       expect(await ids()).toBe('abcd');
     });
 
-    it('starts when the note is damaged itself, or an earlier one', async () => {
+    it('is read to its end when the note is damaged, or is an earlier note', async () => {
       await writeFour();
       const note = join(folder, 'acknowledged.json');
       const latest = await readFile(note, 'utf8');

@@ -15,26 +15,26 @@ const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 
 /**
- * Lets a process write for a moment after its first acknowledgement and kills it. @returns its last
- * number by writer
+ * Lets a process write for a moment after its first acknowledgement and kills it.
+ * @returns the last acknowledged number of each writer
  */
 const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, number>> => {
   const ledgers = await mkdtemp(join(tmpdir(), 'conversation-service-ledger-'));
   const ledger = join(ledgers, 'ledger');
-  const said = () => readFile(ledger, 'utf8').catch(() => '');
+  const readLedger = () => readFile(ledger, 'utf8').catch(() => '');
   const writing = spawn(process.execPath, [child, folder, ledger], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(writing, 'close');
-  await waitFor('the first acknowledgement', async () => (await said()).includes('\n'));
+  await waitFor('the first acknowledgement', async () => (await readLedger()).includes('\n'));
   await sleep(forMs);
   writing.kill('SIGKILL');
   await ended;
-  const text = await said();
+  const text = await readLedger();
   await rm(ledgers, { recursive: true });
-  const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
+  const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
   return new Map(
-    whole
+    lines
       .map((line) => line.split(' ') as [string, string])
       .map(([writer, number]) => [writer, Number(number)]),
   );
@@ -46,7 +46,7 @@ const jobsOf = async (store: ContractStore) =>
   );
 
 it(
-  `loses nothing acknowledged and keeps nothing half in ${ROUNDS} rounds of kill -9 under load`,
+  `loses nothing acknowledged and keeps no half transaction in ${ROUNDS} rounds of kill -9 under load`,
   async () => {
     const { folder, store, reopen, remove } = await openInTemporaryFolder();
     await store.close();

@@ -1,4 +1,4 @@
-/** A logger that remembers. */
+/** A logger that keeps its lines. */
 export const listeningLog = () => {
   const lines: string[] = [];
   const note = (line: string) => void lines.push(line);

@@ -104,7 +104,7 @@ describe('when the disk fails', () => {
     expect(await ids()).toEqual(['held', 'newer']);
   });
 
-  it('also survives that the cutting off fails at first', async () => {
+  it('recovers even if cutting off the unfinished frame fails at first', async () => {
     let failures = 0;
     files.fail = (operation) => {
       if (operation !== 'sync' && operation !== 'truncate') return null;
@@ -125,7 +125,7 @@ describe('when the disk fails', () => {
     expect(await ids(await opened.reopen())).toContain('kept');
   });
 
-  it('leaves claimed work with those who are at it', async () => {
+  it('leaves claimed jobs with the workers that claimed them', async () => {
     await store.transaction((tx) => tx.jobs.enqueue(job('mine')));
     expect(await store.claim(claiming)).toHaveLength(1);
     failOnce('sync', 'EIO');
@@ -138,7 +138,7 @@ describe('when the disk fails', () => {
     expect(await store.claim(claiming)).toHaveLength(1);
   });
 
-  it('does not restart a wait that has begun when the clock is set', async () => {
+  it('does not restart the wait of a job when the clock is set', async () => {
     const retry = (id: string) => ({
       ...job(id),
       runAt: opened.clock.now().getTime() + 5_000,
@@ -155,7 +155,7 @@ describe('when the disk fails', () => {
     expect(await store.msUntilDue('q')).toBe(5_000);
   });
 
-  it('goes on with the change feed where it was, without what never happened', async () => {
+  it('continues the change feed where it was, without the changes that failed', async () => {
     const changes = store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]();
     const first = changes.next();
     failOnce('sync', 'EIO');
@@ -182,7 +182,7 @@ describe('before a write is durable', () => {
     return opened.remove();
   });
 
-  /** Whether it has settled by the time that everything else had a chance to. */
+  /** Whether the promise settles within twenty turns of the event loop. */
   const settles = async (promise: Promise<unknown>) => {
     let settled = false;
     const note = () => (settled = true);
@@ -191,7 +191,7 @@ describe('before a write is durable', () => {
     return settled;
   };
 
-  it('neither it nor what was read from it is answered', async () => {
+  it('neither the write nor a read of it is answered', async () => {
     expect(await settles(store.transaction((tx) => tx.things.get('a')))).toBe(true);
     const writing = put(store, thing('a'));
     const reading = store.transaction((tx) => tx.things.get('a'));
@@ -209,7 +209,7 @@ describe('before a write is durable', () => {
     await expect(failing).rejects.toThrow('a exists');
   });
 
-  it('what was searched for and is not there, and what could not be put beside it, is not answered either', async () => {
+  it('a search that no longer finds what it removed, and a put that conflicts with it, are not answered either', async () => {
     release();
     await put(store, thing('a', { code: 'x' }));
     release = files.holdSyncs();
@@ -243,7 +243,7 @@ describe('before a write is durable', () => {
     await Promise.all([writing, both]);
   });
 
-  it('its work is not handed out, and nobody hears of it', async () => {
+  it('its jobs are not handed out, and its changes are not announced', async () => {
     let called = 0;
     store.onWork(() => (called += 1));
     const change = store
@@ -265,7 +265,7 @@ describe('before a write is durable', () => {
     expect((await change).value).toMatchObject({ id: 'a' });
   });
 
-  it('work that it takes back is no longer handed out', async () => {
+  it('jobs that it completes are no longer handed out', async () => {
     release();
     await store.transaction((tx) => tx.jobs.enqueue(job('a')));
     release = files.holdSyncs();
@@ -276,7 +276,7 @@ describe('before a write is durable', () => {
     await cancelling;
   });
 
-  it('work that is added and taken back again in the meantime is never handed out', async () => {
+  it('jobs that are added and completed in the meantime are never handed out', async () => {
     const added = store.transaction((tx) => tx.jobs.enqueue(job('a')));
     const changed = store.transaction((tx) => tx.jobs.enqueue({ ...job('b'), rank: 1 }));
     const takenBack = store.transaction((tx) => tx.jobs.complete('a'));

@@ -1,4 +1,4 @@
-// What a data folder holds after an import: nothing of the empty store that it was made into.
+// After an import, a data folder holds nothing of the emptied store that was there before.
 import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -18,8 +18,7 @@ describe('an import into a data folder that was emptied before', () => {
   let into: Awaited<ReturnType<typeof openInTemporaryFolder>>;
   beforeEach(async () => {
     into = await openInTemporaryFolder();
-    // The same ids as will come in, written and removed: replayed over the import, they would be
-    // missing.
+    // Writes and removes the ids that the import brings: a replay of this journal would remove them.
     await put(into.store, ...IMPORTED);
     await into.store.transaction((tx) =>
       tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }),
@@ -36,7 +35,7 @@ describe('an import into a data folder that was emptied before', () => {
   const claimed = (store: ContractStore) =>
     store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 });
 
-  it('leaves none of its journals: a damaged snapshot is refused, and never passed over for an empty store', async () => {
+  it('leaves no earlier journal: a damaged snapshot is refused, not passed over for an empty store', async () => {
     const [journal] = await files();
     await into.store.restore(records());
     await into.store.close();
@@ -51,7 +50,7 @@ describe('an import into a data folder that was emptied before', () => {
     expect(await all(again)).toEqual(IMPORTED);
   });
 
-  it('replays none of them over what came in, though their removal did not reach the disk', async () => {
+  it('replays no earlier journal over the imported records, though its removal did not reach the disk', async () => {
     const [journal] = await files();
     const [there, aside] = [join(into.folder, journal!), join(into.folder, 'aside')];
     await copyFile(there, aside);

@@ -11,8 +11,8 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';
 
 /**
- * Makes snapshots in this thread. Another one takes long to start, and writers that go on until there
- * is a snapshot would write a hundred times as much.
+ * Makes snapshots in this thread. Another thread takes long to start, and writers that go on until
+ * there is a snapshot would write a hundred times as much.
  */
 const IN_THIS_THREAD = { files: { ...nodeFiles } };
 
@@ -23,8 +23,8 @@ describe('snapshot', () => {
     (opened = await openInTemporaryFolder(options));
   const names = async () => (await readdir(opened.folder)).sort();
   /**
-   * Of the files with such a name, by number: `journal-10.log` comes before `journal-9.log` by
-   * name.
+   * The numbers of the files with such a name, in order. By name, `journal-10.log` would come before
+   * `journal-9.log`.
    */
   const generations = async (name: RegExp) =>
     (await names())
@@ -131,7 +131,7 @@ describe('snapshot', () => {
     },
   );
 
-  it('that is damaged with nothing before it stops the start', async () => {
+  it('that is damaged stops the start when the one before is damaged too', async () => {
     const { store } = await open({ ...IN_THIS_THREAD, snapshotAfterBytes: 20_000 });
     await writeUntil(store, async () => (await snapshots()).length === 2);
     await store.close();

@@ -23,7 +23,7 @@ const flipMiddle = async (name: string) => {
   await writeFile(path(name), bytes);
 };
 
-/** Where a snapshot is made: the thread of its own is production's, the other one that of tests. */
+/** Where a snapshot is made: in production in a thread of its own, in tests also in the same. */
 const WHERE = [
   ['in a thread of its own', () => ({})],
   ['in the same thread', () => ({ files: new BreakableFiles() })],
@@ -56,7 +56,7 @@ describe('a snapshot made from files', () => {
     ).toHaveLength(1);
   });
 
-  it('knows documents whatever they are called, and wherever their text says so', async () => {
+  it('knows documents by any id, wherever the id stands in their text', async () => {
     const { store } = await open(options());
     const ids = [
       '"quoted"',
@@ -174,7 +174,7 @@ describe('a snapshot made from files', () => {
   );
 });
 
-it('made in a thread of its own fails in words when that thread does', async () => {
+it('a snapshot made in a thread of its own fails with a clear error when that thread fails', async () => {
   await open();
   const order = {
     folder: opened.folder,
@@ -191,7 +191,7 @@ it('made in a thread of its own fails in words when that thread does', async () 
   ).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-it('that fails in the moment when it is given up does not end the process', async () => {
+it('a snapshot thread that fails while it is given up does not end the process', async () => {
   await open();
   const givingUp = new AbortController();
   const merging = mergeInWorker(

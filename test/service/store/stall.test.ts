@@ -6,7 +6,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { BreakableFiles } from './breakableFiles.ts';
 import { listeningLog } from './listeningLog.ts';
 
-describe('when the disk does not end an fsync', () => {
+describe('when the disk does not finish an fsync', () => {
   let files: BreakableFiles;
   let log: ReturnType<typeof listeningLog>;
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
@@ -24,7 +24,7 @@ describe('when the disk does not end an fsync', () => {
     ['of the journal', (path: string) => path.includes('journal')],
     ['of the next journal, as a snapshot begins', (path: string) => path.includes('journal-2')],
   ])(
-    '%s, it refuses what comes, says why, keeps what waits, and goes on when the disk does',
+    '%s, the store refuses what comes, says why, keeps what waits, and goes on when the disk does',
     async (_which, held) => {
       opened = await openInTemporaryFolder({
         files,
@@ -57,7 +57,7 @@ describe('when the disk does not end an fsync', () => {
     },
   );
 
-  it('for a moment, it only waits', async () => {
+  it('for a moment, the store only waits', async () => {
     opened = await openInTemporaryFolder({ files, log });
     const { store } = opened;
     release = files.holdSyncs();

@@ -19,7 +19,7 @@ describe('what the store says about its files', () => {
     return sizes.reduce((sum, size) => sum + size, 0);
   };
 
-  it('is what lies there: journal and snapshot, before and after a restart', async () => {
+  it('is their size on disk: journal and snapshot, before and after a restart', async () => {
     let store = await open({ snapshotAfterBytes: 20_000 });
     expect((await store.stats()).files).toEqual({
       journalBytes: 0,
@@ -37,16 +37,19 @@ describe('what the store says about its files', () => {
     expect(Math.abs(Date.now() - written.snapshotAt!)).toBeLessThan(60_000);
     expect(written.journalBytes).toBe(0);
     await put(store, thing('c'));
-    const behind = (await store.stats()).files!.journalBytes;
-    expect(behind).toBe(await sizeOf(/^journal-2/));
+    const sinceSnapshot = (await store.stats()).files!.journalBytes;
+    expect(sinceSnapshot).toBe(await sizeOf(/^journal-2/));
 
     store = await opened.reopen();
     const again = (await store.stats()).files!;
-    expect(again).toMatchObject({ journalBytes: behind, snapshotBytes: written.snapshotBytes });
+    expect(again).toMatchObject({
+      journalBytes: sinceSnapshot,
+      snapshotBytes: written.snapshotBytes,
+    });
     expect(Math.abs(again.snapshotAt! - written.snapshotAt!)).toBeLessThan(60_000);
   });
 
-  it('can be had while nothing can be written, with the queues as they were', async () => {
+  it('is available while nothing can be written, with the queues as they were', async () => {
     const files = new BreakableFiles();
     const store = await open({ files, retryMs: 10 });
     await store.transaction((tx) =>

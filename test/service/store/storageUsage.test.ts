@@ -1,4 +1,4 @@
-// Whose the memory is: kept up with every write, and the same after a start.
+// How much each owner stores: kept up to date with every write, and the same after a start.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

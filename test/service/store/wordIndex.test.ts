@@ -25,7 +25,7 @@ const searched = fc.record<SearchedWord>({
 });
 
 describe('the index of words', () => {
-  it('finds what looking at everything finds, whatever is written and removed', () => {
+  it('finds what a full scan finds, whatever is written and removed', () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -1,6 +1,6 @@
-// Writes into the store in the folder of the first argument until it is killed. Appends to the file
-// of the second a line for each commit that the store has acknowledged: `<writer> <number>`. A kill
-// takes nothing from the file; of a pipe, it would take what had not been sent yet.
+// Arguments: a folder and a file. Writes into the store in the folder until it is killed, and appends
+// a line to the file for each commit that the store has acknowledged: `<writer> <number>`. A kill
+// loses nothing of a file; of a pipe, it would lose what was not sent yet.
 import { openSync, writeSync } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { contractSchema, thing } from '../../contract/schema.ts';

@@ -56,7 +56,7 @@ describe('items that are added in one turn of the event loop', () => {
     expect(await Promise.all(added)).toEqual([1, 2, 3, 4]);
   });
 
-  it('fail one by one where their results are errors', async () => {
+  it('fail alone where their own result is an error', async () => {
     const batcher = new Batcher<number, number>({
       run: async (items) => items.map((item) => (item === 2 ? new Error('two') : item)),
       schedule: process.nextTick,

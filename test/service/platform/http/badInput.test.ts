@@ -180,10 +180,10 @@ describe('bad input gets a clear error, and nothing is stored', () => {
       env: { API_RATE_LIMIT_PER_MINUTE: '3', CHAT_RATE_LIMIT_PER_MINUTE: '2' },
     });
     try {
-      const statuses = [];
-      for (let n = 0; n < 4; n++) statuses.push(await limited.api.get('/api/hooks'));
-      expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-      expect(Number(statuses[3]!.headers.get('retry-after'))).toBeGreaterThan(0);
+      const answers = [];
+      for (let n = 0; n < 4; n++) answers.push(await limited.api.get('/api/hooks'));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+      expect(Number(answers[3]!.headers.get('retry-after'))).toBeGreaterThan(0);
       const customer = await chatCustomer(limited.url);
       await customer.write('1');
       await customer.write('2');

@@ -1,4 +1,4 @@
-// A process that stands still in the middle of a change, while its caller asks another one again.
+// A process stands still in the middle of a change, and its caller asks another process again.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Request } from 'express';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => fresh.remove());
 
-it('writes nothing over later changes once its twin has answered', async () => {
+it('a call that stood still writes nothing over later changes once its twin has answered', async () => {
   const agent = { quietMs: 0, approvalExpiresMs: 60_000 };
   const deps = testDeps({ store: fresh.store, agent });
   const workspace = await createWorkspace(deps, 'Test');
@@ -47,16 +47,16 @@ it('writes nothing over later changes once its twin has answered', async () => {
       }),
     );
 
-  const checks = Promise.withResolvers<undefined>();
-  const goesOn = Promise.withResolvers<undefined>();
+  const checkBegun = Promise.withResolvers<undefined>();
+  const checkMayEnd = Promise.withResolvers<undefined>();
   const late = change(async () => {
-    checks.resolve(undefined);
-    await goesOn.promise;
+    checkBegun.resolve(undefined);
+    await checkMayEnd.promise;
   });
-  await checks.promise;
+  await checkBegun.promise;
   const first = await change(async () => {});
   await moveTo(deps, 'later');
-  goesOn.resolve(undefined);
+  checkMayEnd.resolve(undefined);
   expect(await late).toEqual(first);
   const { endpoint } = await getTool(deps, workspace, tool.id);
   expect(endpoint).toBe('https://tools.test/later');

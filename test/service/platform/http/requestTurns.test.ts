@@ -7,8 +7,8 @@ import type { BoundName } from '../../../../service/src/platform/limits/bounds.t
 import { startTestService } from '../../../helpers/service.ts';
 
 /**
- * Requests named `workspace-number`, and the order in which they begin. @param costMs what each
- * takes
+ * Requests named `workspace-number`, and the order in which they begin.
+ * @param costMs how long each request holds the event loop
  */
 function stage({ maxWaiting, costMs = 10 }: { maxWaiting?: number; costMs?: number } = {}) {
   let now = 0;
@@ -44,7 +44,7 @@ describe('requests', () => {
     expect(begun).toHaveLength(40);
   });
 
-  it('that cost much begin one in a round of the event loop, each workspace in turn', async () => {
+  it('that cost much begin one per round of the event loop, each workspace in turn', async () => {
     const { begun, ask, rounds } = stage();
     for (let n = 1; n <= 6; n += 1) ask(`many-${n}`);
     for (let n = 1; n <= 2; n += 1) ask(`few-${n}`);
@@ -72,7 +72,7 @@ describe('requests', () => {
     expect(begun).toEqual(['many-1', 'many-4']);
   });
 
-  it('are refused when too many of the workspace wait, and of no other', async () => {
+  it('are refused when too many of their workspace wait; those of others are not', async () => {
     const { begun, reached, ask, rounds } = stage({ maxWaiting: 3 });
     for (let n = 1; n <= 4; n += 1) ask(`many-${n}`);
     expect(() => ask('many-5')).toThrow('3 requests of this workspace are waiting already');

@@ -1,4 +1,4 @@
-// Clients that are slow, or many: what they hold comes back, and nobody else notices.
+// Slow clients and many clients: what they hold is released, and nobody else notices.
 import { once } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -66,8 +66,8 @@ const countBy = (all: readonly number[]) =>
 const reached = async (url: string, bound: BoundName) =>
   (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
 
-describe('a request that does not arrive', () => {
-  it('is closed with 408, in its headers and in its body; streams and slow answers go on', async () => {
+describe('the time limits of a request', () => {
+  it('close it with 408 when nothing, half of its headers or half of its body has come; streams go on', async () => {
     const { url } = await start({ server: SOON });
     const customer = await chatCustomer(url);
     const stream = await readChatStream(url, customer.token);
@@ -84,7 +84,7 @@ describe('a request that does not arrive', () => {
     stream.close();
   });
 
-  it('does not cut an answer that takes longer than a request may, nor a connection that waits for its next request', async () => {
+  it('do not cut an answer that takes longer than a request may, nor a connection that waits for its next request', async () => {
     const reachedBounds: BoundName[] = [];
     const bounds = { reached: (bound: BoundName) => void reachedBounds.push(bound) };
     const connections = new Connections({ max: Infinity, bounds, isProxy: () => false });
@@ -101,7 +101,7 @@ describe('a request that does not arrive', () => {
           'response',
         );
         expect(await text(answer)).toBe('done');
-        // Longer than nginx (60 s) and Caddy (120 s) keep theirs.
+        // Longer than nginx (60 s) and Caddy (120 s) keep their connections.
         expect(answer.headers['keep-alive']).toBe('timeout=130');
       }
       expect(tracked.acceptedSockets).toBe(1);
@@ -114,7 +114,7 @@ describe('a request that does not arrive', () => {
 });
 
 describe('bodies', () => {
-  it('too large for a form of strangers are refused before they are read, and those that do not say it while they come', async () => {
+  it('that are too large for a form of strangers are refused before they are read, or while they come if their length is not told', async () => {
     const { url } = await start({});
     const told = await openAll(
       200,
@@ -133,11 +133,11 @@ describe('bodies', () => {
       ),
     );
     for (const each of untold) await waitFor('its answer', () => statusOf(each) === 413);
-    // They may read the answer; then their connections are gone, though nothing else was sent.
+    // The clients have time to read the answer; then the connections end, though they sent no more.
     for (const each of [...told, ...untold]) await waitFor('its end', () => each.isClosed);
   });
 
-  it('that do not end have half of the room for bodies, as long as a request may take; others are served', async () => {
+  it('that do not end take half of the room for bodies, and no longer than a request may; others are served', async () => {
     const { url } = await start({
       // On a busy machine all 40 MB take seconds to arrive.
       server: { requestTimeoutMs: 12_000, headersTimeoutMs: 12_000, lookEveryMs: 100 },
@@ -163,7 +163,7 @@ describe('bodies', () => {
     expect(again.filter((each) => statusOf(each) !== 0)).toEqual([]);
   });
 
-  it('that are packed are not taken; a connection that sent all of its body stays open for the next request', async () => {
+  it('that are compressed are refused; a connection that sent all of its body stays open for the next request', async () => {
     const { url, apiKey } = await start({});
     const raw = await open(
       url,
@@ -175,7 +175,7 @@ describe('bodies', () => {
     );
     await waitFor('its answer', () => raw.received.includes('"unsupported_media_type"'));
     expect(statusOf(raw)).toBe(415);
-    // longer than a body that is refused may go on
+    // Longer than a client may go on sending a refused body.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     raw.received = '';
     raw.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -203,7 +203,7 @@ describe('connections', () => {
     });
   });
 
-  it('that showed an API key count no more', async () => {
+  it('that showed an API key no longer count', async () => {
     const { url, apiKey } = await start({ env: FEW });
     for (let n = 0; n < 15; n++) {
       const each = await open(
@@ -265,7 +265,7 @@ describe('connections', () => {
     expect(await reached(url, 'pipelined_requests')).toBe(2);
   });
 
-  it('in all make room for an address that has few, at the cost of the one that has the most', async () => {
+  it('at the total limit make room for an address that has few, at the cost of the one that has the most', async () => {
     const { url } = await start({
       env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' },
       server: { maxConnections: 100 },
@@ -302,7 +302,7 @@ describe('connections', () => {
     expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(19);
   });
 
-  it('in all have a bound; idle ones make room for new ones', async () => {
+  it('have a total limit; idle ones make room for new ones', async () => {
     const { url } = await start({ server: { maxConnections: 20 } });
     const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     for (const each of idle) await waitFor('an answer', () => statusOf(each) === 200);
@@ -319,7 +319,7 @@ describe('connections', () => {
 });
 
 describe('live pages of the team', () => {
-  it('are 20 for each member: the oldest ends, and comes back a minute later', async () => {
+  it('are 20 for each member: the oldest ends, and is told to come back a minute later', async () => {
     const { url } = await start({ env: MEMBER_ENV });
     const { cookie } = await signedInBrowser(url);
     const pages: Raw[] = [];
@@ -336,7 +336,7 @@ describe('live pages of the team', () => {
     const customer = await chatCustomer(url);
     await customer.write('Hello');
     for (const page of pages.slice(1))
-      await waitFor('the news', () => page.received.includes('event: conversations'));
+      await waitFor('the change', () => page.received.includes('event: conversations'));
     expect(pages[0]!.received).not.toContain('event: conversations');
   });
 });

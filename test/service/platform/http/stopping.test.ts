@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, it } from '@jest/globals';
 import { startTestService } from '../../../helpers/service.ts';
 
-it('a stop waits for a request under way, not for a connection on which nothing has come', async () => {
+it('a stop waits for a request under way, not for a connection that has sent nothing', async () => {
   const service = await startTestService();
   const { port } = new URL(service.url);
   const silent = connect(Number(port), '127.0.0.1').resume();

@@ -40,11 +40,11 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
         undefined,
       ]),
     ).toEqual([201, 201, 201, 429, 429]);
-    // Nor is anybody locked out in whose name a stranger came.
+    // An address that a stranger only claimed is not locked out.
     expect(await arrive(PROXY, '198.51.100.1')).toBe(201);
   });
 
-  it('is the last one that no trusted proxy has: what a visitor put before it counts for nothing', async () => {
+  it('is the last one named that is no trusted proxy: what a visitor put before it counts for nothing', async () => {
     const spoofed = [1, 2, 3, 4].map((n) => `203.0.113.${n}, 192.0.2.10`);
     expect(await arriveAll(PROXY, spoofed)).toEqual([201, 201, 201, 429]);
     const pretended = [1, 2, 3, 4].map((n) => `203.0.113.${n}, ${PROXY}, 192.0.2.11`);
@@ -53,7 +53,7 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
     expect(await arriveAll(PROXY, throughBoth)).toEqual([201, 201, 201, 429]);
   });
 
-  it('is the same from each port that a proxy names with it', async () => {
+  it('is the same whatever port a proxy names with it', async () => {
     expect(
       await arriveAll(PROXY, [
         '192.0.2.20:1111',
@@ -72,11 +72,11 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
     ).toEqual([201, 201, 201, 429]);
   });
 
-  it('is the proxy’s own where it is not told', async () => {
+  it('is the proxy’s own when the proxy names none', async () => {
     expect(await arriveAll(SECOND_PROXY, Array(4).fill(undefined))).toEqual([201, 201, 201, 429]);
   });
 
-  it('is not asked of loopback, when other proxies are named', async () => {
+  it('is loopback’s own, whatever it names, when only other proxies are trusted', async () => {
     expect(
       await arriveAll('127.0.0.1', ['192.0.2.30', '192.0.2.31', '192.0.2.32', '192.0.2.33']),
     ).toEqual([201, 201, 201, 429]);
@@ -116,7 +116,7 @@ describe('wrong passwords', () => {
     expect(await tryFrom(PROXY, ['198.51.100.6'], 'a@example.com')).toEqual([401]);
   });
 
-  it('through a proxy count for the visitor, and for all addresses behind one IPv6 connection together', async () => {
+  it('through a proxy count for the visitor, and for all addresses of one IPv6 network together', async () => {
     expect(
       await tryFrom(
         PROXY,

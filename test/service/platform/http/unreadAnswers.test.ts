@@ -44,7 +44,7 @@ async function start(limits: Partial<UnreadLimits>) {
   return { reached, ended };
 }
 
-/** Asks, and reads the first bytes of the answer alone. */
+/** Asks, and reads only the first bytes of the answer. */
 async function ask(from: string): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port: server.port });
   sockets.push(socket);
@@ -56,7 +56,7 @@ async function ask(from: string): Promise<Socket> {
 }
 
 describe('an answer that is not taken', () => {
-  it('ends with its connection after a time; one that is taken slowly but in time does not', async () => {
+  it('is cut with its connection after a time; an answer that is taken slowly but in time is not', async () => {
     const { reached, ended } = await start({ takenWithinMs: 8000, lookEveryMs: 50 });
     await ask('192.0.2.1');
     const reader = await ask('192.0.2.2');
@@ -66,7 +66,7 @@ describe('an answer that is not taken', () => {
     expect(reached).toEqual(['unread_answers']);
   });
 
-  it('ends when all of them hold too much: the oldest of the address that holds the most', async () => {
+  it('is cut when all of them together hold too much: the oldest of the address that holds the most', async () => {
     const { ended } = await start({ maxBytes: 56 << 20 });
     await ask('192.0.2.9');
     for (let n = 0; n < 3; n++) await ask('192.0.2.1');

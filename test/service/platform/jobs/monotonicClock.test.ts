@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 
 describe('the clock by which old things are removed', () => {
-  /** Over a store whose newest event was emitted so long ago; null: it has none. */
+  /** @param newestAgoMs the age of the newest event in the store; null: the store has none */
   const open = async (clock: TestClock, newestAgoMs: number | null) => {
     const lines: string[] = [];
     const events =
@@ -26,53 +26,53 @@ describe('the clock by which old things are removed', () => {
       log: { warn: (line) => void lines.push(line) },
     });
     return {
-      ago: () => clock.now().getTime() - monotonic.now().getTime(),
-      at: () => monotonic.now().getTime(),
+      lagMs: () => clock.now().getTime() - monotonic.now().getTime(),
+      nowMs: () => monotonic.now().getTime(),
       lines,
     };
   };
 
   it.each([null, 0, 6 * DAY])(
-    'goes with the wall clock where nothing is odd (newest event %s ms ago)',
+    'follows the wall clock when nothing is odd (newest event %s ms ago)',
     async (newestAgoMs) => {
       const clock = new TestClock(NOW);
-      const { ago, lines } = await open(clock, newestAgoMs);
-      expect(ago()).toBe(0);
+      const { lagMs, lines } = await open(clock, newestAgoMs);
+      expect(lagMs()).toBe(0);
       clock.advance(40 * DAY);
-      expect(ago()).toBe(0);
+      expect(lagMs()).toBe(0);
       expect(lines).toEqual([]);
     },
   );
 
   it('does not follow a jump forward, and counts on', async () => {
     const clock = new TestClock(NOW);
-    const { at } = await open(clock, 0);
+    const { nowMs } = await open(clock, 0);
     clock.jump(365 * DAY);
-    expect(at()).toBe(NOW);
+    expect(nowMs()).toBe(NOW);
     clock.advance(DAY);
-    expect(at()).toBe(NOW + DAY);
+    expect(nowMs()).toBe(NOW + DAY);
   });
 
   it('follows a jump back', async () => {
     const clock = new TestClock(NOW);
-    const { ago } = await open(clock, 0);
+    const { lagMs } = await open(clock, 0);
     clock.jump(-DAY);
-    expect(ago()).toBe(0);
+    expect(lagMs()).toBe(0);
   });
 
   it('doubts a start that is more than a week ahead of what is stored, for an hour, and says so', async () => {
     const clock = new TestClock(NOW);
-    const { at, ago, lines } = await open(clock, 8 * DAY);
-    expect(at()).toBe(NOW - 8 * DAY);
+    const { nowMs, lagMs, lines } = await open(clock, 8 * DAY);
+    expect(nowMs()).toBe(NOW - 8 * DAY);
     clock.advance(HOUR - 1);
-    expect(ago()).toBe(8 * DAY);
+    expect(lagMs()).toBe(8 * DAY);
     clock.advance(1);
-    expect(ago()).toBe(0);
+    expect(lagMs()).toBe(0);
     expect(lines).toHaveLength(1);
   });
 });
 
-describe('housekeeping while the clock on the wall is wrong', () => {
+describe('housekeeping while the wall clock is wrong', () => {
   let service: TestService;
   let receiver: EventReceiver;
   afterEach(async () => {

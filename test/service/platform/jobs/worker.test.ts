@@ -29,7 +29,7 @@ afterEach(async () => {
   await fresh.remove();
 });
 
-/** @param id the job is of the group with this name too, in the workspace `ws` */
+/** @param id also names the job's group, in the workspace `ws` */
 const enqueue = (id: string) =>
   fresh.store.transaction((tx) =>
     tx.jobs.enqueue({ id, queue: QUEUE, group: `ws ${id}`, runAt: 0, rank: 0, data: {} }),
@@ -121,7 +121,7 @@ describe('a stop of a worker', () => {
     expect(ran).toEqual(['a', 'a has ended']);
   });
 
-  it('aborts what still runs after its time, and logs nothing of it', async () => {
+  it('aborts a job that still runs when its time is over, and logs nothing about it', async () => {
     let hasBegun = false;
     await enqueue('a');
     const started = start(
@@ -136,7 +136,7 @@ describe('a stop of a worker', () => {
     expect(logged).toEqual([]);
   });
 
-  it('repeats reads and writes through an outage for three seconds, all jobs together', async () => {
+  it('repeats reads and writes during an outage for three seconds in all, not for each job', async () => {
     const failing = new Map<string, number>();
     const unavailable = async (id: string): Promise<void> => {
       failing.set(id, (failing.get(id) ?? 0) + 1);

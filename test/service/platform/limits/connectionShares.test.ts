@@ -12,7 +12,7 @@ function open(places: number, waitMs = LONG_MS) {
   );
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  /** Begins what lasts until it is ended. */
+  /** Begins a transaction that lasts until `endFirst` ends it. */
   const run = (workspaceId: string) =>
     shares.run(workspaceId, () => {
       begun.push(workspaceId);
@@ -29,7 +29,7 @@ function open(places: number, waitMs = LONG_MS) {
 }
 
 describe('shares of the connections', () => {
-  it('a workspace alone has half of the places; one that comes later begins at once, and lines are served in turn', async () => {
+  it('a workspace alone has half of the places; another workspace begins at once, and the two take turns', async () => {
     const { shares, begun, run, endFirst, settle } = open(4);
     const all = [run('a'), run('a'), run('a'), run('a'), run('b'), run('b'), run('b')];
     await settle();
@@ -42,7 +42,7 @@ describe('shares of the connections', () => {
     expect([shares.held, shares.waiting]).toEqual([0, 0]);
   });
 
-  it('who waits too long, or behind too many, is refused, and leaves the line', async () => {
+  it('a transaction that waits too long, or behind too many others, is refused and leaves the queue', async () => {
     const { shares, reached, run, endFirst } = open(2, 1);
     const first = run('a');
     await expect(run('a')).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe('shares of the connections', () => {
     await first;
   });
 
-  it('what fails gives its place back', async () => {
+  it('a transaction that fails gives its place back', async () => {
     const { shares, run, endFirst } = open(2);
     await expect(shares.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     const next = run('a');

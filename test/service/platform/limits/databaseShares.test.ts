@@ -1,4 +1,4 @@
-// On PostgreSQL: what the requests of one workspace wait for keeps no connection from another.
+// On PostgreSQL: requests of one workspace that wait for locks leave connections to the others.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { systemClock } from '../../../../service/src/platform/clock.ts';
@@ -16,13 +16,13 @@ const CONNECTIONS = 4;
 const CONVERSATIONS = 10;
 const TWINS = 4;
 
-/** Undone in turn, the last one first. */
+/** Run after each test, last added first. */
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const each of undo.splice(0).reverse()) await each();
 });
 
-(testDatabaseUrl() === null ? describe.skip : describe)('four connections to the database', () => {
+(testDatabaseUrl() === null ? describe.skip : describe)('on four database connections', () => {
   let schema: string;
   let service: TestService;
   let other: ApiClient;
@@ -50,7 +50,7 @@ afterEach(async () => {
   }
 
   /**
-   * Holds these conversations, so that a change to one waits. @returns lets go of them
+   * Locks these conversations, so that a change to one waits. @returns releases the locks
    */
   async function holdConversations(ids: readonly string[]): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: testDatabaseUrl()! });
@@ -63,7 +63,7 @@ afterEach(async () => {
     return async () => void (await client.query('COMMIT'));
   }
 
-  it('twins of many keys that wait hold half of them; another workspace reads and writes beside them, and all are answered', async () => {
+  it('repeated calls that wait hold half of them; another workspace reads and writes, and all calls are answered', async () => {
     await start();
     const ids: string[] = [];
     for (let n = 0; n < CONVERSATIONS; n += 1)
@@ -122,7 +122,7 @@ afterEach(async () => {
     ).toBe(0);
   }, 120_000);
 
-  it('replies of a member that wait hold half of them, and all are sent', async () => {
+  it('replies of a member that wait hold half of them; another workspace reads, and all replies are sent', async () => {
     await start();
     const ids: string[] = [];
     for (let n = 0; n < CONVERSATIONS; n += 1)

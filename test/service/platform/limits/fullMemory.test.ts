@@ -1,4 +1,4 @@
-// What is refused and what passes while the memory for what is stored is full.
+// What is refused and what passes while the memory for stored data is full.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
@@ -7,7 +7,7 @@ import { readMetrics } from '../../../helpers/metrics.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-describe('at the marks of the memory', () => {
+describe('while stored data fills the memory', () => {
   let heap: HeapAt;
   let service: TestService;
   let visitor: ApiClient;
@@ -35,7 +35,7 @@ describe('at the marks of the memory', () => {
       body: (await answer.json()) as { status: string; warnings?: string[] },
     };
   };
-  /** The measurement comes at once, or a second after the last one. */
+  /** @param refuses words of the warning to wait for; null: waits until nothing is refused */
   const fillTo = (share: number, refuses: string | null) => {
     heap.collected(share);
     return waitFor(`the mark at ${share}`, async () => {
@@ -46,7 +46,7 @@ describe('at the marks of the memory', () => {
     });
   };
 
-  it('at the first new visitors are refused, and those who are here go on', async () => {
+  it('at the first mark, new visitors are refused, and those already here go on', async () => {
     await fillTo(0.66, 'new chats are refused');
     const refused = await arrive();
     expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
@@ -67,12 +67,12 @@ describe('at the marks of the memory', () => {
         bound: 'memory_visitors',
       }),
     ).toBe(1);
-    // The bound is logged once an hour, and no request: strangers could fill the disk.
+    // The bound is logged once an hour and its requests never: strangers could fill the disk.
     expect(lines.filter((line) => line.includes('memory_visitors'))).toHaveLength(1);
     expect(lines.filter((line) => line.includes('"status":503'))).toEqual([]);
   });
 
-  it('at the second whatever adds is refused before its body is read; what ends, decides, reads or removes passes', async () => {
+  it('at the second mark, requests that add data are refused before their body is read; those that end, decide, read or remove pass', async () => {
     const channel = await service.api.post('/api/channels', {
       type: 'whatsapp_cloud',
       name: 'Shop',
@@ -152,7 +152,7 @@ describe('at the marks of the memory', () => {
     expect(signIn.status).not.toBe(503);
   });
 
-  it('/readyz stays 200, since the team has to get in to make room, and says what to do; all is taken again once there is room', async () => {
+  it('/readyz stays 200, since the team has to get in to make room, and says what to do; all requests are accepted again once there is room', async () => {
     expect(await readiness()).toMatchObject({ status: 200, body: { status: 'ready' } });
     await fillTo(0.71, 'everything that adds data is refused');
     const { status, body } = await readiness();

@@ -37,11 +37,11 @@ async function chat(url: string, api: ApiClient, workspace: string): Promise<num
   return [201, 202, reply.status];
 }
 
-describe('at the marks', () => {
+describe('at the marks of the memory', () => {
   let service: TestService;
   afterEach(() => service.stop());
 
-  it('the workspace that holds most is refused chats, then whatever it adds, and the other nothing; it is taken again once it holds less', async () => {
+  it('the workspace that stores most is refused new chats, then all that adds data, and the other nothing; both go on once there is room', async () => {
     const heap = new HeapAt();
     service = await startTestService({ store: { heap } });
     const other = await service.addWorkspace('Other');
@@ -135,7 +135,7 @@ describe('with a heap of 96 MiB', () => {
   let service: ServiceProcess | null = null;
   afterEach(() => service?.close());
 
-  it('a workspace that adds all it can keeps no other from anything, before a kill and after it, and costs it no visitor', async () => {
+  it('a workspace that adds all it can hinders no other, before a kill and after it, and costs the other no visitor', async () => {
     const [large, small, keys]: [string[], string[], string[]] = [[], [], []];
     const prepare = async (env: Storage['env']) => {
       const store = await openStoreOf(env);
@@ -193,7 +193,7 @@ describe('with a heap of 96 MiB', () => {
         }
       }
     };
-    /** Beside the flood, which is refused all the time. */
+    /** Chats in the other workspace, while the largest floods the service and is refused. */
     const others = async () => {
       const flooding = large.map(flood);
       try {

@@ -44,7 +44,7 @@ describe('the share of the event loop for work that holds it', () => {
     expect(rounds).toBeGreaterThan(4);
   });
 
-  it('hands on what the work throws, goes on with the next, and does not begin what was given up', async () => {
+  it('passes on the error that the work throws, goes on with the next work, and never begins work that was aborted', async () => {
     const share = new LoopShare();
     const failed = share.run('a', () => {
       throw new Error('no');
@@ -56,7 +56,7 @@ describe('the share of the event loop for work that holds it', () => {
     await expect(givenUp).rejects.toThrow('too late');
   });
 
-  it('refuses a workspace that has fifty checks waiting, with 429 and a time to come back, and no other', async () => {
+  it('refuses a workspace that has fifty checks waiting, with 429 and a time to retry, and refuses no other workspace', async () => {
     const reached: BoundName[] = [];
     const bounds = { reached: (bound: BoundName) => void reached.push(bound) };
     const check = (id: string) => checkInTurn({ id } as Workspace, bounds, () => 'done');

@@ -1,4 +1,4 @@
-// Counts in memory: as many keys as named, whatever comes.
+// Counts in memory, for at most `maxKeys` keys.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ describe('a limiter in memory', () => {
       { maxKeys: 3, now: () => nowMs },
     );
 
-  it('refuses what is over the limit until its span has ended, for each key apart', async () => {
+  it('refuses what is over the limit until the span has ended, for each key separately', async () => {
     const limiter = open();
     expect([await limiter.count('a'), await limiter.count('a')]).toEqual([null, null]);
     nowMs = 20_000;
@@ -34,7 +34,7 @@ describe('a limiter in memory', () => {
     expect(await limiter.count('a', 1)).toBe(60_000);
   });
 
-  it('takes back, clears, and never owes', async () => {
+  it('takes a count back, clears a key, and never counts below zero', async () => {
     const limiter = open({ forgives: true });
     await limiter.takeBack('a');
     for (const many of [1, 2, 3]) expect(await limiter.add('a')).toBe(many);
@@ -60,7 +60,7 @@ describe('a limiter in memory', () => {
     expect(await limiter.count('b')).toBeNull();
   });
 
-  it('takes few bytes for the most keys that it remembers, however long they are', async () => {
+  it('takes few bytes a key when it is full, however long the keys are', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child]);
     const { keys, bytes } = JSON.parse(stdout) as { keys: number; bytes: number };
     expect(keys).toBe(MAX_KEYS);

@@ -1,4 +1,4 @@
-// What one workspace keeps waiting keeps nobody else waiting: each loop's places are shared between
+// A workspace whose calls hang keeps no other waiting: the places of each worker are shared between
 // workspaces.
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -14,7 +14,7 @@ const SLOW_MACHINE = { timeoutMs: 60_000 };
 const TEST_MS = 180_000;
 const QUIET_MS = 40;
 
-/** Undone in turn, the last one first. */
+/** Run after each test, last added first. */
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const each of undo.splice(0).reverse()) await each();
@@ -36,7 +36,7 @@ const reached = async ({ url }: TestService, bound: string) =>
 function holding(answer: (response: ServerResponse) => void) {
   const held: { readonly path: string; readonly response: ServerResponse; readonly at: number }[] =
     [];
-  /** How many each path held when one of it was let go. */
+  /** How many answers each path held when the last of them was let go. */
   const levels = new Map<string, number>();
   let isHolding = true;
   const letGo = (...those: typeof held) => {
@@ -54,8 +54,8 @@ function holding(answer: (response: ServerResponse) => void) {
       else answer(response);
     },
     /**
-     * The newest one of each path that has as many again as before, and gets no further ones: it has
-     * been answered fast.
+     * Lets go the newest answer of each path that holds as many as the last time and has been quiet
+     * for QUIET_MS. The newest has waited least, so the receiver counts as fast.
      */
     letOneGo() {
       for (const [path, waiting] of Map.groupBy(held, (each) => each.path)) {
@@ -145,7 +145,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
         else succeeded += Number(answer.body.status === 'succeeded');
       });
       await waitFor(
-        'the ones too many to be refused',
+        'the calls beyond the limit to be refused',
         () => refused.length === TOO_MANY,
         SLOW_MACHINE,
       );
@@ -193,8 +193,8 @@ describe('a workspace whose receivers leave everything unanswered', () => {
           for (let n = 0; n < EVENTS / customers.length; n += 1) await each.write('hello');
         }),
       );
-      // A receiver that answers one while others wait earns one more at once, until there are as
-      // many as can be.
+      // A receiver that answers one delivery while others wait is sent one more at once, up to the
+      // limit.
       await waitFor(
         'as many deliveries as one workspace may have',
         () => slow.count >= MAX_PLACES || slow.letOneGo(),

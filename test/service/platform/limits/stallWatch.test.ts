@@ -17,7 +17,7 @@ describe('the longest stall of the event loop', () => {
     [watch, service] = [undefined, undefined];
   });
 
-  it('is told for five minutes, however often it is read, and one of a second is in the log once', () => {
+  it('is reported for five minutes, however often it is read; a stall of a second or more is logged once', () => {
     let now = 10 * MINUTE_MS;
     const warn = jest.fn<(...line: unknown[]) => void>();
     watch = watchStalls({ warn }, () => now);
@@ -45,7 +45,7 @@ describe('the longest stall of the event loop', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('stands in /metrics and in /readyz of a whole service, and neither takes it from the other', async () => {
+  it('is in /metrics and in /readyz, and reading one leaves it in the other', async () => {
     service = await startTestService();
     await fetch(`${service.url}/healthz`);
     const end = performance.now() + 400;

@@ -1,4 +1,4 @@
-// Who goes first when room is needed, and what stays.
+// Which conversations are removed first when room is needed, and which stay.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDeps } from '../../../helpers/testDeps.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
@@ -39,7 +39,7 @@ describe('conversations that were never answered', () => {
   });
   afterEach(() => fresh.remove());
 
-  /** Each a second after the one before. */
+  /** Writes the texts a second apart. */
   const visitor = async (...texts: string[]) => {
     const { contact } = await startChatSession(deps, workspace, {
       name: null,
@@ -92,7 +92,7 @@ describe('conversations that were never answered', () => {
       }
     });
 
-  it('go the longest untouched first, with visitor, session and who has read them, and no more than has to', async () => {
+  it('are removed longest untouched first, with visitor, session and read marks, and no more than needed', async () => {
     const [first, second, third] = [
       await visitor('a', 'b'),
       await visitor('c', 'd'),
@@ -115,7 +115,7 @@ describe('conversations that were never answered', () => {
       expect([name, await count(name)]).toEqual([name, 0]);
   });
 
-  it('stay when somebody answered or took over, when the visitor looks on, and when they are a minute young', async () => {
+  it('stay when somebody answered or took over, while the visitor is connected, and when they are too new', async () => {
     const [answered, taken, watching, old, young] = [
       await visitor('a'),
       await visitor('b'),
@@ -144,7 +144,7 @@ describe('conversations that were never answered', () => {
     ]);
   });
 
-  it('take along what was delivered about them; what is still owed, or failed and can be recovered, keeps conversation and event', async () => {
+  it('are removed with their delivered events; a pending or failed delivery keeps its conversation and event', async () => {
     await subscribe('sub_1');
     await subscribe('sub_2');
     const delivered = await visitor('a', 'b');

@@ -1,5 +1,5 @@
-// The address guard against a definition of "public" of its own, over all addresses and their
-// neighbours.
+// The address guard against an independent definition of "public", over all addresses and the edges
+// of the special ranges.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createAddressPolicy } from '../../../../service/src/platform/outbound/addressPolicy.ts';
@@ -21,10 +21,7 @@ const closed = createAddressPolicy([]);
 
 const anyIpv4 = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n }).map(ipv4);
 const anyIpv6 = fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }).map(ipv6);
-/**
- * Most of 2^128 is no unicast address at all, so most of what is tried must lie where addresses
- * are.
- */
+/** Most of 2^128 is never given out, so the range that is given out is tried by itself too. */
 const globalIpv6 = fc.bigInt({ min: 0x2000n << 112n, max: (0x4000n << 112n) - 1n }).map(ipv6);
 const within = ({ family, first, last }: Range) =>
   fc.bigInt({ min: first, max: last }).map((value): Address => ({ family, value }));
@@ -32,7 +29,8 @@ const specialRange = fc.constantFrom(...CLOSED_IPV4, ...CLOSED_IPV6);
 const closedIpv4 = fc.constantFrom(...CLOSED_IPV4).chain(within);
 
 /**
- * 0.0.0.0/24 is nowhere, and hidden it is spelled like ::1 or like another form's public address.
+ * 0.0.0.0/24 leads nowhere; hidden in IPv6 it is spelled like ::1, or like a public address that is
+ * hidden in another way.
  */
 const leadsSomewhere = ({ value }: Address) => value > 255n;
 

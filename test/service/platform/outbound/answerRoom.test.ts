@@ -1,5 +1,5 @@
-// The memory that answers of outbound calls hold is shared: what finds none is read later, not
-// lost.
+// The memory for answers of outbound calls is shared: an answer that finds no room is read later,
+// not lost.
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AnswerRoom } from '../../../../service/src/platform/outbound/answerRoom.ts';
@@ -11,6 +11,7 @@ import { closing, localClient, toolCall } from './support.ts';
 const ANSWER_BYTES = 256 * 1024;
 /** Room for eight answers: one workspace has four. */
 const PIECES = 128;
+const PIECE_BYTES = 16 * 1024;
 
 describe('room for outbound answers', () => {
   const { add, closeAll } = closing();
@@ -32,7 +33,7 @@ describe('room for outbound answers', () => {
     (receiver = add(await startTlsReceiver(answer)));
 
   it.each([true, false])(
-    'answers of a workspace are read a few at a time, each of them whole, and another one’s beside them (length told: %s)',
+    'one workspace’s answers are read whole, a few at a time, and another workspace’s beside them (length told: %s)',
     async (isTold) => {
       const body = Buffer.alloc(ANSWER_BYTES, 'x');
       await answering((_request, response) => {
@@ -66,7 +67,7 @@ describe('room for outbound answers', () => {
     60_000,
   );
 
-  it('one that waits for room ends with its time, and what was taken comes back', async () => {
+  it('an answer that waits for room ends at its deadline, and gives back the room it took', async () => {
     await answering((_request, response) => void response.end(Buffer.alloc(ANSWER_BYTES, 'x')));
     const letGo = Promise.withResolvers<undefined>();
     let reading = 0;
@@ -97,7 +98,7 @@ describe('room for outbound answers', () => {
     const begun: string[] = [];
     const call = (workspaceId: string, pieces: number) => {
       const { enter, leave } = room.open(workspaceId);
-      enter(pieces * 16 * 1024, () => begun.push(workspaceId));
+      enter(pieces * PIECE_BYTES, () => begun.push(workspaceId));
       return leave;
     };
     const leaveFirst = call('a', 4);
@@ -113,10 +114,10 @@ describe('room for outbound answers', () => {
   it('is not taken by a call that ends while it waits for more', () => {
     const room = new AnswerRoom(undefined, 8);
     const other = room.open('other');
-    other.enter(2 * 16 * 1024, () => {});
+    other.enter(2 * PIECE_BYTES, () => {});
     const call = room.open('mine');
     call.enter(1, () => {});
-    expect(call.enter(3 * 16 * 1024, () => {})).toBe(false);
+    expect(call.enter(3 * PIECE_BYTES, () => {})).toBe(false);
     call.leave();
     other.leave();
     expect(room.held).toBe(0);
@@ -124,9 +125,9 @@ describe('room for outbound answers', () => {
 
   it('goes to the next call when the one before it gives up', () => {
     const room = new AnswerRoom(undefined, 8);
-    room.open('other').enter(2 * 16 * 1024, () => {});
+    room.open('other').enter(2 * PIECE_BYTES, () => {});
     const large = room.open('mine');
-    expect(large.enter(4 * 16 * 1024, () => {})).toBe(false);
+    expect(large.enter(4 * PIECE_BYTES, () => {})).toBe(false);
     let hasRoom = false;
     expect(room.open('mine').enter(1, () => (hasRoom = true))).toBe(false);
     large.leave();

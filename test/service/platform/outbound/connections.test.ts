@@ -143,7 +143,7 @@ describe('connections', () => {
     expect(receiver.acceptedSockets).toBe(3);
   });
 
-  it('that are waited for do not eat into the deadline', async () => {
+  it('that a request waits for do not count towards its deadline', async () => {
     const held = Promise.withResolvers<undefined>();
     const receiver = add(
       await startTlsReceiver(({ path }, res) => {
@@ -192,7 +192,7 @@ describe('connections', () => {
     );
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['timeout']));
     mute = false;
-    // The name server's silent answer is still awaited by that name; another name is not held up.
+    // Calls to that name still wait for its name server; calls to another host do not.
     expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(
       200,
     );
@@ -260,7 +260,7 @@ const CLIENT_MODULE = new URL(
   import.meta.url,
 ).href;
 
-const requestAlone = (url: string, options: string) => `
+const codeThatRequests = (url: string, options: string) => `
   import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
   const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], insecureTargets: true, ca: process.env.TEST_CA });
   const request = (url, options = {}) => client.request({ url, method: 'POST', headers: {}, body: '{}', maxBytes: 100, onTooLarge: 'fail', ${options}, ...options })
@@ -268,7 +268,7 @@ const requestAlone = (url: string, options: string) => `
   console.log(await request(${JSON.stringify(url)}));
 `;
 
-describe('a process of its own', () => {
+describe('a client in a process of its own', () => {
   it('ignores every proxy variable', async () => {
     const receiver = add(await startTlsReceiver());
     const plain = await startPlainServer();
@@ -286,7 +286,7 @@ describe('a process of its own', () => {
       all_proxy: address,
       TEST_CA: (await sharedTestCa()).ca,
     };
-    const code = requestAlone(receiver.url, 'timeoutMs: 5000');
+    const code = codeThatRequests(receiver.url, 'timeoutMs: 5000');
     const secondCall = `console.log(await request('http://127.0.0.1:${plain.port}/')); console.log(await request('https://10.0.0.1/')); await client.close();`;
     const { out, err } = await runAlone(code + secondCall, env);
     expect({ out, err }).toMatchObject({ out: '200\n200\nblocked_address\n' });
@@ -296,7 +296,7 @@ describe('a process of its own', () => {
   it('verifies certificates whatever the environment says', async () => {
     const receiver = add(await startTlsReceiver());
     const { out } = await runAlone(
-      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      `${codeThatRequests(receiver.url, 'timeoutMs: 5000')} await client.close();`,
       {
         NODE_TLS_REJECT_UNAUTHORIZED: '0',
       },
@@ -308,7 +308,7 @@ describe('a process of its own', () => {
     const files = await writeTlsFiles(await sharedTestCa());
     const receiver = add(await startTlsReceiver());
     const { out } = await runAlone(
-      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      `${codeThatRequests(receiver.url, 'timeoutMs: 5000')} await client.close();`,
       {
         NODE_EXTRA_CA_CERTS: files.caFile,
       },
@@ -324,7 +324,7 @@ describe('a process of its own', () => {
         socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1000)}`),
       ),
     );
-    const code = `${requestAlone('https://10.0.0.1/', 'timeoutMs: 60_000')}
+    const code = `${codeThatRequests('https://10.0.0.1/', 'timeoutMs: 60_000')}
       console.log(await request(${JSON.stringify(flood.url)}));
       // Sockets take a few turns of the loop to close; what leaks stays.
       const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS/.test(name));

@@ -130,7 +130,7 @@ describe('an n8n in a private network', () => {
     expect(await outcomeOf(client, 'http://n8n.lan/webhook/x')).toBe('not_https');
   });
 
-  it('cannot be somewhere that stays closed', async () => {
+  it('cannot be at an address that stays closed', async () => {
     const addresses = {
       'metadata.lan': ['169.254.169.254'],
       'link.lan': ['fe80::1'],
@@ -169,7 +169,7 @@ describe('an n8n in a private network', () => {
   });
 });
 
-describe('a change', () => {
+describe('a change of the opened host', () => {
   it.each([
     ['is obeyed before anything is dialled', { allowedNetworks: [] }, 'blocked_address'],
     ['does not let http through that ALLOWED_NETWORKS opens for https', {}, 'not_https'],
@@ -226,7 +226,7 @@ describe('a change', () => {
     expect(receiver.acceptedSockets).toBe(1);
   });
 
-  it('again and again, among requests, never lets one through to a closed host', async () => {
+  it('again and again, among requests, never lets a request through to a closed host', async () => {
     const first = add(await startHttp());
     const second = add(await startHttp());
     const client = await closedClient();
@@ -283,7 +283,7 @@ describe('the addresses that an opened name may have', () => {
     );
   });
 
-  it('are no address of the whole space that is public: https is right there', () => {
+  it('are never public IPv4 addresses: those are called over https', () => {
     const any = (family: 4 | 6) => fc.bigInt({ min: 0n, max: (1n << BITS[family]) - 1n });
     const lies = ({ family, value }: Address) =>
       [...CLOSED_IPV4, ...CLOSED_IPV6].some(

@@ -1,5 +1,5 @@
-// Receivers that misbehave, one each: how to start it, and what the record of a delivery to it has
-// to say.
+// Receivers that misbehave, each in one way: how to start it, and what the record of a delivery to
+// it says.
 import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,5 @@
-// Names whose name server does not answer, beside names whose does: of one workspace, and of many.
+// Names whose name server does not answer, beside names whose name server does: of one workspace,
+// and of many.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { attempt } from '../../../../service/src/deliveries/sending/attempt.ts';
@@ -61,7 +62,7 @@ const named = (count: number, prefix: string) =>
   Array.from({ length: count }, (_each, n) => `${prefix}-${n}`);
 const askAll = (workspaceId: string, names: readonly string[]) =>
   names.map((name) => ask(workspaceId, name));
-const isSlowNow = () => wait(SLOW_LOOKUP_MS + 50);
+const untilSlow = () => wait(SLOW_LOOKUP_MS + 50);
 
 describe('a workspace that asks for hundreds of fresh names under a dead name server', () => {
   it('holds half of the places, waits with a limit, and keeps nobody else from asking for fresh names', async () => {
@@ -79,11 +80,11 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
     expect(await outcomes[0]).toBe('EAI_AGAIN');
   });
 
-  it('together with others of its kind leaves places free, once it is known', async () => {
+  it('and others like it leave places free, once they are known to be slow', async () => {
     const hostile = named(5, 'hostile');
     const first = hostile.map((each) => ask(each, `slow-${each}`));
     expect(held.size).toBe(5);
-    await isSlowNow();
+    await untilSlow();
     hostile.forEach((each) => end(`slow-${each}`));
     await Promise.all(first);
     for (const each of hostile) void Promise.all(askAll(each, named(50, `slow-fresh-${each}`)));
@@ -113,7 +114,7 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
 });
 
 describe('a look-up that waits', () => {
-  it('leaves the queue with the last who wanted it, and is never made', async () => {
+  it('leaves the queue when the last caller gives up, and is never made', async () => {
     void Promise.all(askAll('one', named(HALF, 'slow')));
     const [first, second] = [new AbortController(), new AbortController()];
     const both = [ask('one', 'later', first.signal), ask('one', 'later', second.signal)];
@@ -147,16 +148,16 @@ describe('a look-up that waits', () => {
 
 describe('names that are slow to look up', () => {
   const SLOW = named(HALF, 'slow');
-  const firstTime = async () => {
+  const learnThatTheyAreSlow = async () => {
     const ended = askAll('one', SLOW);
-    await isSlowNow();
+    await untilSlow();
     SLOW.forEach(end);
     await Promise.all(ended);
   };
 
   it('have a quarter of the places from then on, and hold up no quick name of their workspace', async () => {
     expect(await ask('one', 'known')).toBe('found');
-    await firstTime();
+    await learnThatTheyAreSlow();
     const again = askAll('one', SLOW);
     expect(held.size).toBe(1);
     expect(await Promise.all(askAll('one', ['known', 'new', 'other', 'more']))).toEqual(
@@ -171,7 +172,7 @@ describe('names that are slow to look up', () => {
   });
 
   it('are like any other once they were quick', async () => {
-    await firstTime();
+    await learnThatTheyAreSlow();
     const quick = askAll('one', SLOW);
     for (const [n, name] of SLOW.entries()) {
       await until(() => held.has(name));
@@ -258,7 +259,7 @@ describe('what needs a name that cannot be looked up for now', () => {
     expect(reached.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('is none of another workspace', async () => {
+  it('holds up no other workspace', async () => {
     const receiver = add(await startTlsReceiver());
     const client = await crowded();
     await checkTargetUrlWith(client)({ id: 'ws_other' }, 'https://localhost/', 'target_url');
@@ -285,7 +286,7 @@ describe('what needs a name that cannot be looked up for now', () => {
 });
 
 describe('connections', () => {
-  it('that hang for one workspace are none of another that calls the same origin', async () => {
+  it('that hang for one workspace hold up no other that calls the same origin', async () => {
     const receiver = add(
       await startTlsReceiver(
         ({ path }, response) => void (path === '/hang' ? null : response.end('ok')),

@@ -66,7 +66,7 @@ describe('a name that moves', () => {
     expect(receiver.acceptedSockets).toBe(1);
   });
 
-  it('is asked for anew after a connection that broke', async () => {
+  it('is looked up again after a connection broke', async () => {
     const [here, there] = await startTwo();
     const { client, moveTo } = await moving();
     await send(client, here);
@@ -77,13 +77,13 @@ describe('a name that moves', () => {
     expect(there.requests.length).toBeGreaterThan(0);
   });
 
-  it('loses nothing where many wait for few connections that are replaced again and again', async () => {
+  it('loses no request where many wait for few connections that are replaced again and again', async () => {
     const receiver = add(await startTlsReceiver());
     const client = add(await localClient({ connectionsPerOrigin: 2, maxConnectionAgeMs: 0 }));
     const answers = await Promise.all(Array.from({ length: 200 }, () => send(client, receiver)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(receiver.requests).toHaveLength(200);
-    // Two requests each; where the two connections share an odd number, one more.
+    // Two requests a connection; one connection more when both places serve an odd number.
     expect([100, 101]).toContain(receiver.acceptedSockets);
   });
 });

@@ -1,5 +1,5 @@
-// Names by real DNS packets, from a name server that may change its mind, through the real
-// connector.
+// Names looked up with real DNS packets, at a name server that may change its mind, through the
+// real connector.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startDnsServer, type DnsServer, type Records } from '../../../helpers/dnsServer.ts';
@@ -22,10 +22,7 @@ const clientOf = async (server: DnsServer, allowedNetworks: string[] = []) =>
 const fixed = async (zone: Record<string, Records>) =>
   add(await startDnsServer((name) => zone[name]));
 
-/**
- * A name server that gives each of these answers to one look-up (both families), and then the last
- * one.
- */
+/** A name server that gives one answer to each look-up (A and AAAA), and then repeats the last. */
 const changing = async (...answers: Records[]) => {
   let asked = 0;
   return add(

@@ -96,7 +96,7 @@ describe('with a proxy in every variable', () => {
 
     const direct = [receiver, endpoint, graph].flatMap(hostOf);
     expect(proxy.asked.filter((host) => direct.includes(host))).toEqual([]);
-    // What the environment itself addresses follows the environment's proxy, which also shows that
+    // Servers whose address the environment sets are called through its proxy, which also shows that
     // the proxy works.
     const viaProxy = new Set(proxy.asked.map((host) => host.split(':')[1]));
     expect(viaProxy).toEqual(new Set([stripe, model].map(({ port }) => String(port))));

@@ -115,7 +115,7 @@ const lies = ({ family, value }: Address, within: Range) =>
 interface Wrapper {
   readonly name: string;
   readonly range: Range;
-  /** How far the IPv4 address stands from the right end. */
+  /** How many bits follow the IPv4 address. */
   readonly shift: bigint;
 }
 

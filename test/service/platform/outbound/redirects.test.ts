@@ -221,7 +221,7 @@ describe('limits', () => {
     expect((await client.request(get(flooding.url))).body.toString()).toBe('arrived');
   });
 
-  it('gives a redirect without Location as it is', async () => {
+  it('returns a redirect without Location as it is', async () => {
     const receiver = add(await startTlsReceiver((_received, res) => res.writeHead(302).end('x')));
     const client = add(await localClient());
     expect(await client.request(get(receiver.url))).toMatchObject({ status: 302, cut: false });

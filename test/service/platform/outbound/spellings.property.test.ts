@@ -109,7 +109,7 @@ describe('one address, however it is written', () => {
       ),
       { numRuns: 1_500 },
     );
-    expect(asked).toEqual([]); // each was known for an address, not taken for a name
+    expect(asked).toEqual([]); // each was recognised as an address, not taken for a name
   });
 
   it('IPv6: in full, in capitals, abbreviated, with its end as IPv4', async () => {
@@ -153,7 +153,7 @@ describe('one address, however it is written', () => {
       expect(await kindOfBoth(`https://[fe80::1${zone}]/`)).toBe('invalid_url');
   });
 
-  it('that is too large for an address is no URL, and asks no name server', async () => {
+  it('that is malformed or too large is no URL, and asks no name server', async () => {
     for (const host of [
       '4294967296',
       '0x100000000',

@@ -41,7 +41,7 @@ export const localClient = async (policy: Partial<OutboundPolicy> = {}): Promise
     ...policy,
   });
 
-/** A request as a delivery sends it. A body that is too large or breaks off is cut. */
+/** A request as a delivery sends it. An answer that is too large or breaks off is cut. */
 export const delivery = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
   workspaceId: 'ws_test',
   url,

@@ -31,7 +31,7 @@ const startUnreading = async (onSocket: (socket: TLSSocket) => void) => {
 };
 
 describe('a receiver that', () => {
-  it('reads nothing of a large body ends at the deadline', async () => {
+  it('reads nothing of a large body: the request ends at the deadline', async () => {
     const { url } = await startUnreading(() => {});
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(url, { body: LARGE, timeoutMs: 500 })));
@@ -45,7 +45,7 @@ describe('a receiver that', () => {
   });
 
   it.each([413, 200])(
-    'answers %i after the first bytes of a large body and reads no more is understood',
+    'answers %i after the first bytes of a large body and reads no more: its answer counts',
     async (status) => {
       const { url } = await startUnreading((socket) => {
         socket.once('data', () => {
@@ -61,7 +61,7 @@ describe('a receiver that', () => {
     },
   );
 
-  it('answers before anything was sent is no answer to the request', async () => {
+  it('answers before anything was sent: the request succeeds or fails, and does not hang', async () => {
     const { url, tracked } = await startUnreading((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'.repeat(3)),
     );
@@ -70,13 +70,13 @@ describe('a receiver that', () => {
       ({ status }) => status,
       (error: { kind: string }) => error.kind,
     );
-    // which one depends on what came first; neither may hang
+    // Which of the two depends on what came first.
     expect([200, 'network']).toContain(outcome);
     tracked.close();
     await until(() => tracked.openSockets === 0);
   });
 
-  it('closes each second request of a kept connection fails that one at once, and the next one succeeds', async () => {
+  it('closes a kept connection at its second request: that request fails at once, and the next one succeeds', async () => {
     const server = add(
       await startRawTlsServer((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -99,7 +99,7 @@ describe('a receiver that', () => {
     await until(() => server.openSockets === 0);
   });
 
-  it('closes an idle connection is reached by a new one, and nothing is lost', async () => {
+  it('closes an idle connection: the next request opens a new one, and nothing is lost', async () => {
     const server = add(
       await startRawTlsServer((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => socket.end());

@@ -35,7 +35,7 @@ describe('a length of time', () => {
     ['en', '2 days before 5 January', '2027-01-03'],
     ['es', 'en 2 días', '2026-11-30'],
     ['es', 'dentro de una semana', '2026-12-05'],
-  ])('from now on or until now is a date (%s): %s', (language, text, date) =>
+  ])('that is counted from a day is a date (%s): %s', (language, text, date) =>
     expect(read(text, language)).toEqual([date]),
   );
 });
@@ -49,7 +49,7 @@ describe('a time with a time zone', () => {
     expect(read(text, 'en')).toEqual([time]),
   );
 
-  it('beside a date has it too, as a time and in the moment', () =>
+  it('beside a date has its offset too, as a time and in the moment', () =>
     expect(read('2026-12-31 at 15:30 EST', 'en')).toEqual([
       '2026-12-31T15:30:00-05:00',
       '2026-12-31',

@@ -8,7 +8,7 @@ describe('a number that begins with 0', () => {
     ['es', '0.500 kg'],
     ['pt', '0.500'],
     ['en', '0,500 kg'],
-  ])('has no thousands (%s): %s', (language, text) => {
+  ])('has a decimal separator, none for thousands (%s): %s', (language, text) => {
     for (const wholeNumbers of [false, true])
       expect(numbersIn(text, language, wholeNumbers)[0]?.value).toBe(0.5);
   });

@@ -1,4 +1,4 @@
-// Takes the orders of the thread that hashes passwords, and breaks as it is told.
+// Stands in for the thread that hashes passwords, and breaks when the password says so.
 import { parentPort } from 'node:worker_threads';
 
 parentPort!.on('message', ({ password }: { password: string }) => {

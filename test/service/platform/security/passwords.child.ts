@@ -1,4 +1,5 @@
-// Hashes a password; given the path of a pipe, while each thread that opens files waits for it.
+// Hashes a password. Given the path of a pipe, hashes while every thread that opens files waits for
+// that pipe.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';

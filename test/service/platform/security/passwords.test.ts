@@ -1,4 +1,4 @@
-// Passwords are hashed beside everything else: nothing waits for them, and only so many wait.
+// Passwords are hashed in threads of their own: nothing else waits for them, and few of them wait.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 
 const beside = (name: string) => new URL(name, import.meta.url);
 
-/** A script of the thread that hashes passwords, which stands still while there is a file. */
+/** The script of a thread that hashes passwords, and stands still while the file `gate` exists. */
 const gated = (gate: string) => `
   import { existsSync } from 'node:fs';
   import { parentPort } from 'node:worker_threads';
@@ -48,7 +48,7 @@ describe('the threads for passwords', () => {
   };
   afterEach(() => threads.close());
 
-  it('hash and compare, and there is nobody with whom any password agrees', async () => {
+  it('hash and compare; without a stored hash, every password is wrong', async () => {
     const passwords = open();
     const hash = await passwords.hash('correct horse');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -59,7 +59,7 @@ describe('the threads for passwords', () => {
     expect(await passwords.isRight('correct horse', hash)).toBe(true);
   });
 
-  it('fail what a thread that breaks has at hand, and go on with another', async () => {
+  it('fail the hash on which a thread breaks, and go on with another thread', async () => {
     const passwords = open(beside('./breakingThread.child.ts'));
     const broken = [passwords.hash('throw'), passwords.hash('exit')];
     const after = Array.from({ length: 6 }, (_, n) => passwords.hash(`${n}`));
@@ -71,7 +71,7 @@ describe('the threads for passwords', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('end with it, and fail what waits', async () => {
+  it('end when closed, and fail the hashes that wait', async () => {
     const passwords = open(beside('./breakingThread.child.ts'));
     const waiting = Array.from({ length: 5 }, () => passwords.hash('hang'));
     const ends = waiting.map((each) => expect(each).rejects.toMatchObject({ code: 'unavailable' }));
@@ -122,7 +122,7 @@ describe('a service whose threads for passwords are busy', () => {
       form: { email: `nobody${n}@example.com`, password: 'wrong' },
     });
 
-  it('writes on, refuses the 53rd password, and answers the others in the end', async () => {
+  it('keeps writing, refuses the 53rd password, and answers the others in the end', async () => {
     await closeGate();
     const [held, refusals] = [MAX_HASHES + MAX_WAITING, 8];
     expect(held).toBe(52);
@@ -150,7 +150,7 @@ describe('a service whose threads for passwords are busy', () => {
     expect((await signedInBrowser(service.url)).cookie).toContain('cs_session');
   });
 
-  it('lets a member wait before those who try again and again, one of whom makes room', async () => {
+  it('lets a member wait ahead of those who try again and again, and refuses one of them to make room', async () => {
     await closeGate();
     const answered: number[] = [];
     const all = Array.from({ length: MAX_HASHES + MAX_WAITING + 8 }, async (_, n) => {

@@ -18,7 +18,7 @@ describe('which process a group is for', () => {
   const owners = (group: string, queue = 'q') =>
     [...processes].filter(([, workers]) => workers.isMine(queue, group)).map(([name]) => name);
 
-  it('is the one that works', () => {
+  it('is the only one that works', () => {
     expect(GROUPS.every((group) => processes.get('one')!.isMine('q', group))).toBe(true);
   });
 
