@@ -4,7 +4,7 @@ import base from '../jest.config.mjs';
 
 export default {
   ...base,
-  // A write costs more there: what makes thousands takes longer than 30 s on two busy cores.
+  // A write costs more there: a test of thousands takes longer than 30 s on two busy cores.
   testTimeout: 120_000,
   rootDir: '../..',
   testMatch: ['service', 'nodes', 'examples', 'postgres', 'upgrade'].map(

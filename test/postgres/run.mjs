@@ -1,6 +1,6 @@
 // `npm run test:postgres`: the service's suites on a real PostgreSQL server, started for the run.
 // Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser,
-// test/chaos or test/abuse runs that suite instead. With DATABASE_URL it is that server.
+// test/chaos or test/abuse runs that suite instead. DATABASE_URL names another server to use.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -13,10 +13,7 @@ import { startPostgres } from './server.ts';
 
 const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-/**
- * A crash of the machine is nothing that these suites cause; those that kill PostgreSQL start one
- * of their own.
- */
+/** These suites never crash the machine; those that kill PostgreSQL start a server of their own. */
 const FSYNC = false;
 
 const own = process.env.DATABASE_URL ? null : await startOwn();
@@ -55,7 +52,7 @@ async function runJest() {
   return code ?? 1;
 }
 
-/** These suites have settings of their own. */
+/** The suites in these folders have settings of their own. */
 function configOf(args) {
   const other = args
     .map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos|abuse)(\/|$)/.exec(arg)?.[1])

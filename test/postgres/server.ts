@@ -20,7 +20,7 @@ const START_MS = 60_000;
 
 export interface PostgresServerOptions {
   /**
-   * Default true, as everybody runs it. False gives up every promise about a power cut, for speed.
+   * Default true, as servers are run. False is faster, and a power cut may lose what was committed.
    */
   readonly fsync?: boolean;
   readonly maxConnections?: number;
@@ -40,7 +40,8 @@ export type PostgresStop = 'fast' | 'immediate';
 
 export interface PostgresServer {
   /**
-   *  `postgres://service:<password>@127.0.0.1:<port>/service`: an ordinary role that owns the database and may make others.
+   * `postgres://service:<password>@127.0.0.1:<port>/service`. The role is an ordinary one that owns
+   * the database and may create more databases.
    */
   readonly url: string;
   /** The same database as its superuser. */

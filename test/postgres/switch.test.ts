@@ -22,7 +22,7 @@ describe('with DATABASE_URL', () => {
     const service = (inProcess = await startTestService());
     const customer = await chatCustomer(service.url);
     const { message_id: id } = await customer.write('hello');
-    const other = await service.addWorkspace('Other'); // it is started again for that
+    const other = await service.addWorkspace('Other'); // restarts the service
     expect((await other.get('/api/conversations')).body.data).toEqual([]);
     expect((await service.api.get('/api/conversations')).body.data).toHaveLength(1);
     expect(await service.stored()).toContain(id);
@@ -40,7 +40,7 @@ describe('with DATABASE_URL', () => {
     }
   });
 
-  it('one that is a process keeps everything, also over kill -9', async () => {
+  it('a service in a process of its own keeps everything, also over kill -9', async () => {
     const service = (asProcess = await startServiceProcess());
     const customer = await chatCustomer(service.url);
     const { message_id: id } = await customer.write('hello');
@@ -50,7 +50,7 @@ describe('with DATABASE_URL', () => {
 
   it.each([
     ['leaves nothing of a test that passed', 0],
-    ['keeps the schema of one that failed', 1],
+    ['keeps the schema of a test that failed', 1],
   ])('%s', async (_what, failures) => {
     const storage = await freshStorage();
     const schema = storage.env.DATABASE_SCHEMA!;

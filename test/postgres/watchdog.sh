@@ -3,7 +3,8 @@
 trap '' HUP INT TERM
 cat >/dev/null
 
-# A server that is just being started writes its process id a moment later; the last life's may still be there.
+# A server that is just starting writes its process id a moment later; until then, the file may hold
+# the id of its last run.
 tries=0
 while [ "$tries" -lt 50 ]; do
   pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)

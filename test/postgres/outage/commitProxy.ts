@@ -1,9 +1,9 @@
-// A TCP proxy before PostgreSQL that strikes a commit: it is known by what its transaction carried.
+// A TCP proxy in front of PostgreSQL that strikes the commit of a transaction with a certain text.
 import { connect, createServer, type Socket } from 'node:net';
 import { listenTracked } from '../../helpers/trackedServer.ts';
 
 /**
- * What befalls a commit: `answer` it is done and nobody hears of it, `request` it never arrives.
+ * What is lost. `answer`: the commit is done, and nobody hears of it. `request`: it never arrives.
  */
 export type Strike = 'answer' | 'request';
 
@@ -14,13 +14,13 @@ export interface CommitProxy {
   readonly struck: number;
   /**
    * Strikes the next commit of a transaction that carried this text. Further ones on other
-   * connections, if there are, are let through.
-   * @param closes whether nobody is let through in that very moment, and from then on
+   * connections are let through.
+   * @param closes whether the proxy closes at the same moment, as by `setOpen(false)`
    */
   strikeNext(marker: string, what: Strike, closes?: boolean): void;
-  /** When closed nobody is let through: what is open is cut, what comes is refused. */
+  /** While it is closed, open connections are cut and new ones refused. */
   setOpen(isOpen: boolean): void;
-  /** Once this text has been asked, what is open stays so, and nothing passes any more, either way. */
+  /** Once this text is sent, connections stay open, and nothing passes in either direction. */
   muteAt(marker: string): void;
   readonly isMuted: boolean;
   /** Cuts the next connection that the server is ready for, in the moment when it says so. */
@@ -88,7 +88,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
         return void client.resetAndDestroy();
       }
       swallowed = Buffer.concat([swallowed, bytes]);
-      // Before it come the answers to what was sent before; with it the server has done it.
+      // Answers to earlier statements come first; this one says that the server has committed.
       if (swallowed.includes(COMMIT)) strike();
     });
     for (const socket of [client, backend]) socket.on('error', end).on('close', end);

@@ -72,7 +72,7 @@ describe('the store, when PostgreSQL crashes', () => {
     );
   }, 90_000);
 
-  it('a commit that it lost is never taken for done because its number was given to another one', async () => {
+  it('a commit that the crash lost is never taken for done, although its number is given to another', async () => {
     await put({ id: 'first', text: 'kept' });
     const marker = 'lost in the crash';
     // Nobody may ask before the number has been given again.
@@ -83,7 +83,7 @@ describe('the store, when PostgreSQL crashes', () => {
     );
     await waitFor('the commit to be struck', () => proxy.struck === 1);
     await server.restart('immediate');
-    // Numbers are given from where the log ends: many others take the one that was lost.
+    // Numbers go on from where the log ends: one of many others takes the number that was lost.
     await connected(server.url, async (client) => {
       await client.query('CREATE TABLE others (n int)');
       for (let n = 0; n < 200; n += 1) await client.query('INSERT INTO others VALUES (1)');

@@ -88,7 +88,7 @@ describe('connections to PostgreSQL are cut', () => {
     180_000,
   );
 
-  it('nobody can say what became of a commit: 503; the same call made again is the first one', async () => {
+  it('nobody can say what became of a commit: 503; the same call made again gets the first message', async () => {
     const [api] = stage.cluster.processes;
     const customer = await chatCustomer(api!.url);
     const text = `In doubt ${randomUUID()}`;

@@ -12,11 +12,11 @@ import {
   type OutageStage,
 } from './outageStage.ts';
 
-/** A silence is known within this, on a loaded machine too. */
+/** A silent server is noticed within this time, even on a loaded machine. */
 const KNOWN = { timeoutMs: 45_000 };
 const REQUESTS = 60;
 
-/** What a process has started. */
+/** The processes that a process has started. */
 async function childrenOf(pid: number): Promise<number[]> {
   const pids: number[] = [];
   for (const entry of await readdir('/proc')) {
@@ -37,7 +37,7 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
   };
   const freeze = async () => {
     const { pid } = stage.server;
-    stop(pid); // first: what it has started are all there will be
+    stop(pid); // first, so that it starts no more
     (await childrenOf(pid)).forEach(stop);
   };
   const thaw = () => {
@@ -82,7 +82,7 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
       );
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
-    // Once that is known nobody waits any more: a silence is looked for after 5 s.
+    // Once the silence is known, no request waits for the 5 s after which it is looked for.
     await waitFor('a request that ends at once', async () => {
       const askedAt = performance.now();
       expect((await customer.api.get('/api/chat/messages')).status).toBe(503);
@@ -113,7 +113,7 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     );
   }, 240_000);
 
-  it('processes that are asked nothing say so too, and when it is over', async () => {
+  it('processes without requests notice the silence too, and its end', async () => {
     await freeze();
     for (const { url } of stage.cluster.processes)
       await waitFor(

@@ -1,6 +1,5 @@
-// A worker that stands still for longer than its leases, while another one takes over what it had
-// begun: what its attempts came to changes nothing afterwards, but for a success that is still
-// owed.
+// A worker stands still for longer than its leases, and another one takes over what it had begun.
+// The results of its attempts then change nothing, except a success that is still owed.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -29,8 +28,8 @@ import { startPostgres, type PostgresServer } from '../server.ts';
 
 const [API, SLEEPER, OTHER] = [0, 1, 2] as const;
 /**
- * A text that may have arrived is sent again after so long without a receipt (15 s), and a busy
- * machine is slow.
+ * A text that may have arrived is sent again after 15 s without a receipt, and a busy machine is
+ * slow.
  */
 const AGAIN = { timeoutMs: 45_000 };
 
@@ -77,9 +76,7 @@ describe('a worker that stood still', () => {
 
   const api = () => cluster.processes[API]!.api;
 
-  /**
-   * The one worker stands still for longer than any lease, and another one goes on in its place.
-   */
+  /** Stops the sleeper, lets its leases run out and starts the other worker in its place. */
   const takeOver = async () => {
     const { pid } = cluster.processes[SLEEPER]!;
     // Not with rows locked: everybody would wait until PostgreSQL ends its transaction.
@@ -95,8 +92,9 @@ describe('a worker that stood still', () => {
     await cluster.restart(OTHER);
   };
   /**
-   * It goes on, until all that it was at is over and on record. @param said what its log then says
-   * of it, so many times
+   * Lets the sleeper go on until all its attempts have ended and are recorded.
+   * @param said a log line of the sleeper, which comes once for each attempt
+   * @param times how many such lines there are
    */
   const wake = async (said: RegExp, times = 1) => {
     const { pid, logFile } = cluster.processes[SLEEPER]!;
@@ -132,7 +130,7 @@ describe('a worker that stood still', () => {
       );
     afterEach(() => void held.splice(0));
 
-    it('does not end the next attempt by the failure of its own', async () => {
+    it('does not end the next attempt with the failure of its own', async () => {
       const tool = await endpoint.define(api(), { name: 'find_order', timeout: 60 });
       await call(tool);
       await takeOver();
@@ -148,7 +146,7 @@ describe('a worker that stood still', () => {
       expect(held).toHaveLength(2);
     }, 120_000);
 
-    it('does not change how a call has ended: one of which nobody knew whether it was carried out', async () => {
+    it('does not change how a call has ended that may have been carried out', async () => {
       const tool = await endpoint.defineHttp(api(), { name: 'book_table', timeout: 60 });
       await call(tool);
       await takeOver();
@@ -196,7 +194,7 @@ describe('a worker that stood still', () => {
     }
   }, 120_000);
 
-  it('in the middle of sending: a failure of its own does not end it, and what arrived is not sent again', async () => {
+  it('in the middle of sending: the failure of its own attempt does not end it, and what arrived is not sent again', async () => {
     const held = new Map<
       string,
       { res: ServerResponse; take: () => TakenMessage; request: Parameters<typeof accept>[2] }[]

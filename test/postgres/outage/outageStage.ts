@@ -188,8 +188,8 @@ export const waitUntilReady = ({ processes }: Cluster): Promise<unknown> =>
   );
 
 /**
- * Every acknowledged message is stored once and was delivered, each under one event id. @returns
- * what is wrong, in words
+ * Checks that every acknowledged message is stored once and was delivered under one event id.
+ * @returns what is wrong, in words
  */
 export async function faultsOf(
   { acknowledged, readAll }: SteadyWriters,

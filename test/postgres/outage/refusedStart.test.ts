@@ -15,6 +15,7 @@ import { startPostgres, type PostgresServer } from '../server.ts';
 import { startStandby } from './standby.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+/** No command: `main.js` starts the service. */
 const SERVICE: string[] = [];
 const randomKey = () => randomBytes(32).toString('base64');
 /** A start that fails must fail by itself. */
@@ -77,6 +78,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     expect(code).toBe(1);
     expect(line).toMatch(message);
     expect(trace.filter((each) => !/^ {4}at /.test(each))).toEqual([]);
+    // Only the secret that is added here is found.
     for (const secret of secrets)
       expect([err + out, secret].join('\n').split(secret)).toHaveLength(2);
   };

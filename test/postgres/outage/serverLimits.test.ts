@@ -50,7 +50,7 @@ describe('PostgreSQL is at its limits', () => {
     }
   };
 
-  it('no connection is left: 503 in words, and it goes on by itself when there is one', async () => {
+  it('no connection is left: 503 with the reason, and the service goes on by itself when one is free', async () => {
     stage = await openOutageStage({ roles: ['api', 'worker'], postgres: { maxConnections: 30 } });
     const { server, cluster } = stage;
     const writers = await stage.startWriters();
@@ -60,8 +60,8 @@ describe('PostgreSQL is at its limits', () => {
     await waitFor(
       'the process to say why',
       async () => {
-        // As when they are idle for a while: others are faster, sooner or later. Until they are,
-        // the service has them again.
+        // Ends the service's connections, as happens when they are idle for a while. Until the hog
+        // is faster, the service opens them again.
         await query(
           server.adminUrl,
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '${cluster.schema}-%'`,
@@ -85,7 +85,7 @@ describe('PostgreSQL is at its limits', () => {
     expect(await faultsOf(writers, stage)).toEqual([]);
   }, 240_000);
 
-  it('its disk is full: 503 in words, and it goes on by itself when there is room again', async () => {
+  it('its disk is full: 503 with the reason, and the service goes on by itself when there is room again', async () => {
     const disk = await mkdtemp(join(tmpdir(), 'small-disk-'));
     if (!mountSmallDisk(disk, '250m')) {
       process.stderr.write(

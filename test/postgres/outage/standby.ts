@@ -41,7 +41,7 @@ export async function startStandby({
   );
   if (copy.status !== 0) throw new Error(`pg_basebackup failed: ${copy.stderr}`);
   const port = await freePort();
-  // It refuses readers when it may have fewer connections than the primary.
+  // A standby refuses readers when its max_connections is below the primary's.
   const [primary] = await query<{ max_connections: string }>(adminUrl, 'SHOW max_connections');
   const settings = {
     listen_addresses: '127.0.0.1',

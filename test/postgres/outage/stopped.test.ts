@@ -80,7 +80,7 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
     180_000,
   );
 
-  it('a screen of the team that is open throughout goes on, although its session cannot be looked up at a beat', async () => {
+  it('a screen of the team that is open throughout goes on, although its session cannot be looked up at a heartbeat', async () => {
     const { cookie } = await signedInBrowser(api.url);
     const leaving = new AbortController();
     const live = await fetch(`${api.url}/live`, { headers: { cookie }, signal: leaving.signal });

@@ -8,7 +8,7 @@ import { openOutageStage, type OutageStage } from './outageStage.ts';
 const TIMEOUT_MS = 2_000;
 /** Twice the longest attempt, and half a minute. */
 const LEASE_MS = 2 * TIMEOUT_MS + 30_000;
-/** Claims are looked for every few seconds. */
+/** How late it may be: workers look for claims every few seconds. */
 const LATE_MS = 30_000;
 
 const claims = ({ cluster }: OutageStage) =>

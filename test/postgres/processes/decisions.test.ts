@@ -22,8 +22,8 @@ describe('two API processes and a worker', () => {
   let tls: TlsFiles;
   let endpoint: ToolEndpoint;
   let cluster: Cluster;
-  let asks: DefinedTool;
-  let direct: DefinedTool;
+  let approvalTool: DefinedTool;
+  let directTool: DefinedTool;
   beforeAll(async () => {
     tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
@@ -32,13 +32,13 @@ describe('two API processes and a worker', () => {
       env: TOOL_TEST_ENV,
     });
     const { api } = apisOf(cluster)[0]!;
-    asks = await endpoint.define(api, {
+    approvalTool = await endpoint.define(api, {
       name: 'cancel_order',
       ask_before_running: true,
       timeout: 10,
     });
-    direct = await endpoint.define(api, { name: 'check_stock', timeout: 10 });
-    await makeLive(api, asks);
+    directTool = await endpoint.define(api, { name: 'check_stock', timeout: 10 });
+    await makeLive(api, approvalTool);
   });
   beforeEach(() => endpoint.forget());
   afterAll(async () => {
@@ -50,7 +50,7 @@ describe('two API processes and a worker', () => {
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
   const read = async (id: string): Promise<Json> =>
     (await second().api.get(`/api/conversations/${id}?messages=200`)).body;
-  const noTurns = () =>
+  const untilNoTurns = () =>
     waitFor(
       'the agent to have nothing to do',
       async () =>
@@ -59,21 +59,21 @@ describe('two API processes and a worker', () => {
       PATIENT,
     );
 
-  it('a test call that waits at one is made by the worker', async () => {
+  it('a test call that an API process waits for is made by the worker', async () => {
     for (const n of rounds(4)) {
       const { status, body } = await apisOf(cluster)[n % 2]!.api.post(
-        `/api/tools/${direct.id}/test`,
+        `/api/tools/${directTool.id}/test`,
         { arguments: {} },
       );
       expect([status, body.status]).toEqual([200, 'succeeded']);
     }
-    expect(endpoint.at(direct.path)).toHaveLength(4);
+    expect(endpoint.at(directTool.path)).toHaveLength(4);
     expect(endpoint.faults).toEqual([]);
   });
 
-  it('one of two that approve and reject at the same moment is heard', async () => {
+  it('of an approval and a rejection at the same moment, one counts', async () => {
     for (const round of rounds(4)) {
-      const { conversationId } = await ask(first().url, asks);
+      const { conversationId } = await ask(first().url, approvalTool);
       const { tool_call_id: id } = await callIn(
         second().api,
         `conversation_id=${conversationId}`,
@@ -102,8 +102,8 @@ describe('two API processes and a worker', () => {
         approved,
         approved ? 'succeeded' : 'rejected',
       ]);
-      await noTurns();
-      expect(endpoint.at(asks.path)).toHaveLength(approved ? 1 : 0);
+      await untilNoTurns();
+      expect(endpoint.at(approvalTool.path)).toHaveLength(approved ? 1 : 0);
     }
   });
 
@@ -118,7 +118,7 @@ describe('two API processes and a worker', () => {
       // Later and later: before the agent begins, while it decides, after it has spoken.
       for (let n = 0; n < round % 5; n++) await second().api.get(`/api/conversations/${id}`);
       const { body: taken } = await second().api.post(`/api/conversations/${id}/takeover`, {});
-      await noTurns();
+      await untilNoTurns();
       const found = await read(id);
       expect([found.status, found.message_count]).toEqual(['human_active', taken.message_count]);
       expect(
@@ -129,7 +129,7 @@ describe('two API processes and a worker', () => {
     expect(answered).toBeLessThan(10); // some were taken over in time
   });
 
-  it('the agent answers a customer once who writes at both', async () => {
+  it('the agent answers once when a customer writes at both', async () => {
     for (const _ of rounds(5)) {
       const customer = await visitor(cluster);
       const answers = await atOnce(cluster, 4, (process, n) =>
@@ -143,7 +143,7 @@ describe('two API processes and a worker', () => {
         async () => (await read(id)).messages.some(({ sender }: Json) => sender.type === 'agent'),
         PATIENT,
       );
-      await noTurns();
+      await untilNoTurns();
       // It cannot help with a greeting, says so once and gives the conversation to the team.
       const { status, messages, message_count: count } = await read(id);
       expect([status, count, messages.length]).toEqual(['awaiting_human', 5, 5]);

@@ -1,5 +1,5 @@
-// What happens at one process holds at the other: who is let in, and what is open, also when the news
-// of it were missed.
+// What happens at one process holds at the other: who is let in, and what an open page shows, also
+// when the notification was missed.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
 import {
@@ -17,7 +17,7 @@ import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
 
-/** As `teamOfTwo` makes him. */
+/** The second member that `teamOfTwo` creates. */
 const BEN = { email: 'ben@example.com', password: 'a second good password' };
 
 /** What an open page is told. */
@@ -53,13 +53,13 @@ afterAll(() => cluster?.stop());
 const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
 
 describe('who signs in at one of two API processes', () => {
-  /** What a signed-in browser gets of a process, with the cookie of another one's. */
+  /** The status with which a process answers a browser that signed in at another process. */
   const openAt = (url: string, { cookie }: Browserless) =>
     fetch(`${url}/account`, { headers: { cookie }, redirect: 'manual' }).then(
       ({ status }) => status,
     );
 
-  it('may send a form to one that was shown by the other', async () => {
+  it('may send a form to one that the other has shown', async () => {
     const browser = await signedInBrowser(first().url);
     const page = await browser.get('/keys');
     const answer = await fetch(`${second().url}/keys`, {
@@ -168,7 +168,7 @@ describe('what is open at one of two API processes', () => {
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
   });
 
-  it('a chat shows that somebody types while a worker has a workflow’s turn, until the answer by the other', async () => {
+  it('a chat shows typing while a worker runs a workflow’s turn, until the turn is ended at the other', async () => {
     const workflow = await startWorkflowServer();
     workflow.answer(accepts);
     const { api } = second();
@@ -188,7 +188,7 @@ describe('what is open at one of two API processes', () => {
     await workflow.close();
   });
 
-  it('a thread shows who of the team looks and writes at the other', async () => {
+  it('a thread shows which member looks or writes at the other', async () => {
     const { ana, ben } = await teamOfTwo(first());
     const elsewhere = await signedInBrowser(second().url, BEN);
     const customer = await visitor(cluster);
@@ -232,7 +232,7 @@ describe('what is open at one of two API processes', () => {
       const text = `message ${round}`;
       expected.push(text);
       await customer.at(second()).post('/api/chat/messages', { text, client_message_id: text });
-      if (round === 0) expect(await cut).toBe(1); // later ones may meet it while it is opened again
+      if (round === 0) expect(await cut).toBe(1); // later cuts may come before it is open again
       await cut;
       await waitFor(`the chat to show ${text}`, () => stream.seen.length >= expected.length);
       await waitFor('the list to be told', () => live.heard.includes('conversations'));

@@ -1,4 +1,4 @@
-// What two processes are asked at the same moment.
+// How tests ask several processes at the same moment.
 import { jest } from '@jest/globals';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import type { Cluster, ClusterProcess } from '../../helpers/cluster.ts';

@@ -1,4 +1,4 @@
-// Any number of each role, started at the same moment on a database that holds nothing.
+// Processes of every role, started at the same moment on an empty database.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -11,7 +11,7 @@ import { allowSlowStarts, apisOf, atOnce, countBy, rounds, visitor } from './rac
 
 allowSlowStarts();
 
-/** Anything but information. That a process stood still says how slow the machine is. */
+/** Above level info. That a process stood still does not count: the machine may be slow. */
 function isTrouble(line: string): boolean {
   if (!line.startsWith('{')) return true;
   const { level, stalledMs } = JSON.parse(line);
@@ -51,7 +51,7 @@ describe('processes that start at once on an empty database', () => {
     }
   });
 
-  it('each print a link to set up; all of them are taken everywhere, and one works', async () => {
+  it('each print a set-up link; every process accepts every link, and only one set-up succeeds', async () => {
     cluster = await startCluster(['api', 'all', 'api'], { env: NO_BOOTSTRAP });
     const tokens = await Promise.all(
       cluster.processes.map(

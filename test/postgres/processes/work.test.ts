@@ -17,8 +17,8 @@ const PATIENT = { timeoutMs: 120_000 };
 const SUBSCRIPTIONS = 12;
 const MESSAGES = 20;
 /**
- * At which a limit neither rises nor falls: 0.1 to 0.3 of the deadline, which no standstill of a
- * busy machine reaches.
+ * An answer after 0.1 to 0.3 of the deadline neither raises nor lowers a limit. No standstill of a
+ * busy machine is as long as the deadline.
  */
 const [DEADLINE_MS, SLOW_MS] = [10_000, 1_500];
 const INITIAL_IN_FLIGHT = 4;
@@ -83,7 +83,7 @@ describe('three workers', () => {
       }),
     );
   };
-  /** Nothing of a subscription waits, nothing is under way, and all has been recorded. */
+  /** Waits until no delivery of these subscriptions waits or is under way. */
   const allRecorded = (hooks: readonly { id: string }[]) =>
     waitFor(
       'everything to be recorded',

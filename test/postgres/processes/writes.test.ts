@@ -1,4 +1,5 @@
-// What may happen once, or so often, over all processes: two of them are asked at the same moment.
+// What may happen only once, or only so often, over all processes: two of them are asked at the
+// same moment.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { browserless, MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';

@@ -1,5 +1,5 @@
-// A dead subscriber's backlog is not read past when others' work is fetched: counted in pages, not
-// in time.
+// A claim of others' jobs does not read past a dead subscriber's backlog: counted in pages, not in
+// time.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { openCounted, type CountedStore } from './countedPages.ts';
 
@@ -24,7 +24,7 @@ const enqueue = (group: string, count: number, inMs: number, rank: number) =>
       });
   });
 
-/** Pages that one claim of the living group's work reads: in all that it asks of the server. */
+/** Pages that one claim of the living group's job reads, over all its statements. */
 async function pagesOfAClaim(): Promise<number> {
   const { store, asked, pagesOf } = counted;
   await enqueue('living', 1, 0, 0);
@@ -46,7 +46,7 @@ async function pagesOfAClaim(): Promise<number> {
 it.each([
   ['waits for its time', 3_600_000],
   ['is due', -1_000],
-])('reads no more for others while the backlog of one %s', async (_what, inMs) => {
+])('a claim for others reads no more while the backlog of one group %s', async (_what, inMs) => {
   const alone = await pagesOfAClaim();
   await enqueue('dead', BACKLOG, inMs, 1);
   expect(await pagesOfAClaim()).toBeLessThan(2 * alone + 50); // reading past it: hundreds

@@ -1,4 +1,4 @@
-// Transactions that come together share one of the database's, and yet each has its own outcome.
+// Transactions that come together share one in the database, and yet each has its own outcome.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { UniqueViolation } from '../../../service/src/store/store.ts';
@@ -42,7 +42,7 @@ describe('transactions that come together', () => {
     (await client.query(`SELECT number FROM "${schema}".things ORDER BY id`)).rows.map(
       ({ number }) => Number(number),
     );
-  /** How many transactions of the database wrote what is there. */
+  /** How many transactions of the database wrote the things that are stored. */
   const writers = async () =>
     Number(
       (await client.query(`SELECT count(DISTINCT xmin::text) FROM "${schema}".things`)).rows[0]

@@ -46,7 +46,7 @@ describe('the change feed beside transactions that last', () => {
     const inside = Promise.withResolvers<undefined>();
     const slow = store.transaction(async (tx) => {
       await tx.things.put(thing('slow'));
-      await tx.things.find({ where: {}, limit: 1 }); // what was put is sent
+      await tx.things.find({ where: {}, limit: 1 }); // sends the put
       inside.resolve(undefined);
       await gate.promise;
     });
@@ -60,7 +60,7 @@ describe('the change feed beside transactions that last', () => {
     expect(short()).toEqual(['quick 0', 'slow 0', 'last 0']);
   });
 
-  it('does not mind what a stranger says on its channel', async () => {
+  it('survives whatever a stranger sends on its channel', async () => {
     const [stranger] = clients as [pg.Client];
     await store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1_000 });
     const heard = Promise.withResolvers<undefined>();
@@ -92,7 +92,7 @@ describe('the change feed beside transactions that last', () => {
         [id, number],
       );
     await one.query('BEGIN');
-    await set(one, 'a', 1); // it has its number now, a lower one
+    await set(one, 'a', 1); // the transaction has its number now, the lower one
     await set(other, 'b', 1);
     await set(one, 'b', 2);
     await one.query('COMMIT');
@@ -100,7 +100,7 @@ describe('the change feed beside transactions that last', () => {
     expect(short().filter((change) => change.startsWith('b'))).toEqual(['b 0', 'b 1', 'b 2']);
   });
 
-  it('shows each once, all of them, when many come at once', async () => {
+  it('shows every change once when many come at once', async () => {
     const [one, other] = clients as [pg.Client, pg.Client];
     const insert = (client: pg.Client, prefix: string) =>
       client.query(

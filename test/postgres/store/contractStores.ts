@@ -14,7 +14,7 @@ const url = process.env.DATABASE_URL!;
 
 export const freshSchema = (): string => `${TEST_SCHEMA}${Math.random().toString(36).slice(2, 10)}`;
 
-/** As a process of its own would open it; `runsJobs` false: it asks nothing by itself. */
+/** Opens a store as another process would. @param runsJobs false: it sends nothing by itself */
 export const openStore = (
   schema: string,
   database: string | Database = url,
@@ -30,7 +30,7 @@ export const openStore = (
     queues: ['q'],
   });
 
-/** A client that is nobody of ours. */
+/** A client that belongs to no store. */
 export async function openClient(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -40,8 +40,8 @@ export async function openClient(): Promise<pg.Client> {
 export const removeSchema = (schema: string): Promise<void> => dropSchema(url, schema);
 
 /**
- * A process that can be stopped, as by SIGSTOP or a network that fails: at once, or in the very
- * moment before it sends something.
+ * The database of a process that can be stopped, as by SIGSTOP or a network that fails: at once, or
+ * just before it sends a certain statement.
  */
 export class StoppableDatabase extends WrappedDatabase {
   #stop: {
@@ -50,7 +50,7 @@ export class StoppableDatabase extends WrappedDatabase {
   } | null = null;
   /** How many statements stand still. */
   stopped = 0;
-  /** What was answered. */
+  /** The texts of the statements that were answered. */
   readonly answered: string[] = [];
 
   constructor() {
@@ -62,7 +62,7 @@ export class StoppableDatabase extends WrappedDatabase {
     this.stopBefore(() => true);
   }
 
-  /** From now on, before the commit of whatever has written anything. */
+  /** Stops it before the next commit of a transaction that has written something. */
   stopBeforeCommit(): void {
     this.stopBefore((text, wrote) => text === 'COMMIT' && wrote);
   }
@@ -82,7 +82,7 @@ export class StoppableDatabase extends WrappedDatabase {
     return async (statement) => {
       if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
       if (this.#stop?.before(statement.text, wrote)) {
-        // nothing else of it goes on either
+        // From here on it sends nothing else either.
         if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true };
         this.stopped += 1;
         await this.#stop.gate.promise;

@@ -19,7 +19,7 @@ export interface CountedStore {
   close(): Promise<void>;
 }
 
-/** Keeps what is asked of it. */
+/** Keeps the statements that the store sends. */
 class KeepingDatabase extends WrappedDatabase {
   readonly asked: Statement[] = [];
 

@@ -48,7 +48,7 @@ it('keeps of too many counts those that end last', async () => {
   expect(Number((await rows()).first)).toBe(begun + 60_000 + 4901);
 });
 
-it('tells each of those that are counted at once what its own count came to', async () => {
+it('answers each of the calls that are counted at once by its own count', async () => {
   const limiter = postgresLimiters(store as unknown as CountingStore)({
     name: 'test',
     most: 4,
@@ -66,7 +66,7 @@ it('tells each of those that are counted at once what its own count came to', as
   expect(await limiter.count('b')).toBeGreaterThan(50_000);
 });
 
-it('takes back, and never owes', async () => {
+it('takes a count back, and never counts below zero', async () => {
   const limiter = postgresLimiters(store as unknown as CountingStore)({
     name: 'test',
     most: 4,

@@ -1,4 +1,4 @@
-// Connections of a pool that were cut at once, before it knows of any.
+// Connections that were all cut, before their pool knows of it.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
@@ -8,7 +8,7 @@ import { freshSchema, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 class CutDatabase extends WrappedDatabase {
-  /** So many connections that are taken from now on turn out to be dead. */
+  /** How many of the next connections turn out to be dead. */
   dead = 0;
 
   protected wrap(connection: Connection): Connection['query'] {
@@ -39,7 +39,7 @@ describe('a pool whose connections were cut', () => {
     expect([database.dead, store.fault]).toEqual([0, null]);
   });
 
-  it('is one when no connection holds, until one does', async () => {
+  it('is an outage when every connection is dead, until one works', async () => {
     database.dead = Infinity;
     await expect(write()).rejects.toThrow(StoreUnavailable);
     expect(store.fault).toMatch(/the connection was lost$/);

@@ -56,7 +56,7 @@ describe('a schema that a command wants to have alone', () => {
     (await admin.query(`SELECT id FROM ${schema}.others ORDER BY id`)).rows.map(
       ({ id }) => id as string,
     );
-  /** Ends connections, as a network does that the server has found out about. */
+  /** Ends connections, as the server does when it finds out that the network has failed. */
   const cut = (name: string, which: 'listening' | 'all') =>
     admin.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
@@ -70,7 +70,7 @@ describe('a schema that a command wants to have alone', () => {
       return true;
     });
 
-  it('is refused while a process that lost its place there still has a connection to write over', async () => {
+  it('is not rewritten while a process that lost its lock still has a connection to write over', async () => {
     await beginCommand('listening');
     await expect(command!.rewrite((document) => document)).rejects.toThrow(
       /^A process that has lost its lock on the schema still has connections to it open\. Stop all processes of the service first/,
@@ -79,7 +79,7 @@ describe('a schema that a command wants to have alone', () => {
     expect(rewritten).toEqual([]);
   });
 
-  it('is refused when the command lost its own place, and a process came back', async () => {
+  it('is not rewritten when the command lost its own lock, and a process came back', async () => {
     await beginCommand('all');
     await waitFor('the process to come back', async () => {
       await cut('command', 'listening');
@@ -92,7 +92,7 @@ describe('a schema that a command wants to have alone', () => {
     expect(rewritten).toEqual([]);
   });
 
-  it('is had by nobody else as long: a process that was cut off is refused, and goes on afterwards', async () => {
+  it('belongs to the command alone: a process that was cut off is refused, and goes on afterwards', async () => {
     const session = await openClient();
     const connection: Connection = {
       query: ({ text, values }) => session.query(text, [...values!]) as never,
@@ -114,7 +114,7 @@ describe('a schema that a command wants to have alone', () => {
     expect(rewritten).toEqual([]);
   });
 
-  it('is lost for a process that was cut off while everything in it was rewritten', async () => {
+  it('is closed to a process that was cut off while everything in it was rewritten', async () => {
     await beginCommand('all');
     await waitFor('the process to have no connection', () =>
       command!

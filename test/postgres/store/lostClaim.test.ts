@@ -1,4 +1,4 @@
-// A claim that the server has done, and whose answer never came.
+// A claim that the server has carried out, and whose answer never came.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
@@ -7,7 +7,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
-/** What is cut so often is an outage. */
+/** So many cut connections in a row are an outage. */
 const MAX_CUT_CONNECTIONS = 8;
 const LEASE_MS = 60_000;
 const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 };
@@ -16,7 +16,7 @@ const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 
 class DeafDatabase extends WrappedDatabase {
   toLose = 0;
   lost = 0;
-  /** The server cannot be reached for so many more connections. */
+  /** How many more connections fail to reach the server. */
   unreachable = 0;
   givenBack = 0;
 
@@ -87,7 +87,7 @@ describe('a claim whose answer is lost', () => {
     expect(rows).toEqual([{ claimed_by: null }]);
   });
 
-  it('that was never sent is not looked for', async () => {
+  it('that was never sent is not given back', async () => {
     await add('a');
     database.unreachable = 1;
     await waitFor('the claim', async () => (await claim()).length === 1);

@@ -1,4 +1,4 @@
-// A commit that the server has done, and whose answer never came.
+// A commit that the server has carried out, and whose answer never came.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
@@ -33,7 +33,7 @@ afterEach(async () => {
   await removeSchema(schema);
 });
 
-it('a rewrite is not done twice', async () => {
+it('a rewrite whose commit gets no answer is not done twice', async () => {
   await put(store, thing('a', { number: 1 }));
   database.losesNext = true;
   await store.rewrite((document) => {
@@ -44,7 +44,7 @@ it('a rewrite is not done twice', async () => {
   expect(await all(store)).toEqual([thing('a', { number: 2 })]);
 });
 
-it('an import has succeeded', async () => {
+it('an import whose commit gets no answer has succeeded', async () => {
   async function* dump(): AsyncGenerator<DumpedRecord> {
     yield { collection: 'things', document: thing('a') };
   }

@@ -17,13 +17,13 @@ describe('a new connection', () => {
     await database.close();
   });
 
-  it('that is cut before its first statement fails that statement; the next one has another', async () => {
+  it('that is cut before its first statement fails that statement; the next statement gets another connection', async () => {
     proxy.cutNextReady();
     await expect(runOn(database, { text: 'SELECT 1' })).rejects.toThrow(/not queryable/);
     expect((await runOn(database, { text: 'SELECT 2 AS n' })).rows).toEqual([{ n: 2 }]);
   });
 
-  it('on which the server falls silent before it has passed the guard is found out', async () => {
+  it('on which the server falls silent during the guard is given up', async () => {
     proxy.muteAt('guard of this test');
     database.setGuard(async (connection) => {
       await connection.query({ text: 'SELECT 1 /* guard of this test */' });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => counted.close());
 
-it('by a server that knows only that all documents have had one value so far', async () => {
+it('a rare value is found at once by a server that knows of one usual value only', async () => {
   const { store, client, schema, asked, pagesOf } = counted;
   for (let from = 0; from < OTHERS; from += AT_ONCE)
     await store.transaction(async (tx) => {
@@ -34,7 +34,7 @@ it('by a server that knows only that all documents have had one value so far', a
   expect(await pagesOf(reads)).toBeLessThan(50); // reading past all: hundreds
 });
 
-it('in every collection of the service: each indexed field is taken for selective', async () => {
+it('each indexed field of each collection of the service is taken for selective', async () => {
   const schema = freshSchema();
   const store = await openPostgresStore(collections, {
     database: process.env.DATABASE_URL!,

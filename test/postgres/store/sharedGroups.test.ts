@@ -150,7 +150,7 @@ describe('of two processes', () => {
   });
 });
 
-it('a timer fires on time in a process that did not hear of it', async () => {
+it('a job that is due later is claimed on time by a process that was not told of it', async () => {
   const schema = freshSchema();
   const store = await openStore(schema);
   const client = await openClient();

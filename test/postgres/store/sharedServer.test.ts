@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 
-it('is set up while another program makes and removes schemas of its own', async () => {
+it('a store is set up while another program makes and removes schemas of its own', async () => {
   const other = await openClient();
   let isDone = false;
   const busy = (async () => {

@@ -1,4 +1,4 @@
-// What the store asks of a server before it changes anything, and how a start ends that fails.
+// What the store asks of a server before it changes anything, and how a failed start ends.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type {
   Connection,
@@ -68,7 +68,7 @@ describe('a start of the store', () => {
         throw new Error('Connection terminated unexpectedly');
       return null;
     });
-    // Only after it has closed the database, which waits for every connection.
+    // It rejects only after it has closed the database, which waits for every connection.
     await expect(open(cut)).rejects.toThrow('Connection terminated unexpectedly');
   });
 });

@@ -17,8 +17,8 @@ class RecordingDatabase extends WrappedDatabase {
   }
 
   /**
-   * @returns first words of statements as they are sent, and how many trips they took: statements
-   * sent without waiting for an answer are one
+   * @returns the first words of the statements that are sent, and how many trips they took:
+   * statements that are sent without waiting for an answer make one trip
    */
   async during(run: () => Promise<unknown>): Promise<{ sent: readonly string[]; trips: number }> {
     this.#events = [];
@@ -36,7 +36,7 @@ class RecordingDatabase extends WrappedDatabase {
 
   protected wrap(connection: Connection): Connection['query'] {
     return async (statement) => {
-      // The store's own looks at what has changed, and its news, are beside the point.
+      // The store's own reads of changes, and its notifications, do not count.
       const isOurs = !['cs_changes', 'cs_notify'].includes(statement.name ?? '');
       if (isOurs) this.#events?.push(/^\W*(\w+)/.exec(statement.text)![1]!);
       const result = await connection.query(statement);
@@ -64,7 +64,7 @@ describe('a transaction on PostgreSQL', () => {
   });
   const read = (id: string) => other.transaction((tx) => tx.things.peek(id));
 
-  it('that only looks is none', async () => {
+  it('that only reads opens none in the database', async () => {
     await put(other, thing('a'));
     const looking = await database.during(() =>
       store.transaction(async (tx) => [
@@ -75,7 +75,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(looking).toEqual({ sent: ['SELECT', 'SELECT'], trips: 2 });
   });
 
-  it('asks at once for what it looks at in the same breath, of several collections, and gives each its own', async () => {
+  it('sends reads that are made together in one trip, also of several collections, and gives each its result', async () => {
     await put(
       other,
       ...['a', 'b', 'c', 'd'].map((id, number) =>
@@ -136,7 +136,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(await read('d')).toEqual(thing('d'));
   });
 
-  it('keeps nothing of what it would have sent to be read, when it fails at that moment', async () => {
+  it('keeps nothing of the writes that a read was about to send, when it fails at that moment', async () => {
     const failing = store.transaction(async (tx) => {
       await tx.things.put(thing('a'));
       await Promise.all([
@@ -145,7 +145,7 @@ describe('a transaction on PostgreSQL', () => {
       ]);
     });
     await expect(failing).rejects.toThrow('it fails');
-    // Each on another of its connections: the one that failed among them has come to its end.
+    // One on each connection, the failed transaction's too: that transaction has ended by then.
     await Promise.all(['b', 'c', 'd'].map((id) => put(store, thing(id))));
     expect(await read('a')).toBeNull();
   });
@@ -179,7 +179,7 @@ describe('a transaction on PostgreSQL', () => {
     try {
       await stranger.transaction(async (strange) => {
         await strange.things.get('new');
-        // Would wait for ever: the one goes on when the other has ended.
+        // A wait here would never end: the outer transaction goes on when the inner one has ended.
         await store.transaction(async (tx) => {
           expect(await tx.things.get('new')).toBeNull();
           await tx.things.put(thing('new'));

@@ -11,16 +11,16 @@ import {
   StoppableDatabase,
 } from './contractStores.ts';
 
-/** Before a lock's time is over (15 s). */
+/** Before a lock times out (15 s). */
 export const SOON = { timeoutMs: 12_000 };
 
 export interface Stage {
   readonly schema: string;
-  /** The first one's. */
+  /** The database of `stopped`. */
   readonly database: StoppableDatabase;
   readonly stopped: ContractStore;
   readonly other: ContractStore;
-  /** Nobody of ours. */
+  /** Belongs to neither process. */
   readonly client: pg.Client;
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ describe('two that share no document', () => {
   });
   afterEach(() => stage.close());
 
-  /** A document, and a job for its sake. */
+  /** Writes a document, and a job for it. */
   const write = (store: ContractStore, id: string, inMs = 0) =>
     store.transaction(async (tx) => {
       await tx.things.get(id);
@@ -39,7 +39,7 @@ describe('two that share no document', () => {
     ['at once', 0],
     ['later', 3_600_000],
   ])(
-    'add work of the same group, due %s, while one is stopped before its commit',
+    'add jobs to the same group, due %s, while one is stopped before its commit',
     async (_when, inMs) => {
       const { stopped, other, database } = stage;
       database.stopBeforeCommit();
@@ -53,7 +53,7 @@ describe('two that share no document', () => {
     },
   );
 
-  it('one of them goes on while more wait for the document of another than there are connections', async () => {
+  it('one goes on while more transactions than there are connections wait for another document', async () => {
     const { schema, other } = stage;
     const few = await openStore(schema, undefined, 5);
     try {
@@ -66,13 +66,13 @@ describe('two that share no document', () => {
         await gate.promise;
       });
       await locked.promise;
-      const add = () =>
+      const increment = () =>
         few.transaction(async (tx) => {
           const hot = await tx.things.get('hot');
           await tx.things.put({ ...hot!, number: hot!.number + 1 });
         });
-      const waiting = Promise.all(Array.from({ length: 40 }, add));
-      waiting.catch(() => {}); // looked at below
+      const waiting = Promise.all(Array.from({ length: 40 }, increment));
+      waiting.catch(() => {}); // awaited below
       try {
         await soon('another document', put(few, thing('cold')));
       } finally {
