@@ -171,7 +171,7 @@ describe('a subscription that catches up after an outage', () => {
     expect(receiver.requests.map(({ path }) => path).toSorted()).toEqual(['/off', '/on', '/on']);
   });
 
-  it('survives a restart, and sends no more at once than the receiver takes', async () => {
+  it('survives a restart, and sends no more at once than the in-flight limit', async () => {
     const id = await subscribe();
     await writeDuringOutage(id, ...Array.from({ length: 9 }, (_, n) => `missed ${n}`));
     await service.restart();

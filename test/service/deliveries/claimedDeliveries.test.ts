@@ -42,17 +42,18 @@ describe('a claimed delivery whose subscription is gone', () => {
     });
     return jobs[0]!;
   };
-  /** Loads a claimed job after it has read the delivery as it was at that time. */
-  const load = async (job: Job, read: Delivery) => {
-    const late = (tx: Tx): Tx =>
+  /** Loads a claimed job whose first, unlocked read of the delivery returns `stale`. */
+  const load = async (job: Job, stale: Delivery) => {
+    const withStaleRead = (tx: Tx): Tx =>
       overriding(
         tx,
         'deliveries',
-        overriding(tx.deliveries, 'peek', async () => read),
+        overriding(tx.deliveries, 'peek', async () => stale),
       );
     const deps = {
       store: {
-        transaction: (fn: (tx: Tx) => Promise<unknown>) => store.transaction((tx) => fn(late(tx))),
+        transaction: (fn: (tx: Tx) => Promise<unknown>) =>
+          store.transaction((tx) => fn(withStaleRead(tx))),
       },
       clock: systemClock,
     } as unknown as Deps;

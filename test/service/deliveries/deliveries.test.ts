@@ -16,7 +16,7 @@ import { readMetrics } from '../../helpers/metrics.ts';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-/** What the receiver answers next, one after the other; 200 when there is no more. */
+/** What the receiver does with the next requests, one entry each; it answers 200 to all others. */
 type Script = (number | 'reset' | 'hang')[];
 
 describe('deliveries', () => {
@@ -57,7 +57,7 @@ describe('deliveries', () => {
     await receiver?.close();
   });
 
-  it('keeps the newest attempts of one that is sent again and again, and each round has its retries', async () => {
+  it('keeps the newest attempts of a delivery that is redelivered again and again, and gives each round its own retries', async () => {
     await start();
     const { id } = await receiver.subscribe(service, 'message.received');
     await customer.write('hello');
@@ -112,7 +112,7 @@ describe('deliveries', () => {
     });
   });
 
-  it("is verified by Stripe's SDK and by the standardwebhooks library with their defaults", async () => {
+  it("are verified by Stripe's SDK and by the standardwebhooks library with their defaults", async () => {
     await start();
     const { id, secret } = await receiver.subscribe(service, 'message.received');
     await customer.write('Grüße, 你好 🎉');
@@ -217,7 +217,7 @@ describe('deliveries', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('flags a subscription after five failed deliveries in a row, goes on, and clears the flag with the next success', async () => {
+  it('flags a subscription after five failed deliveries in a row, keeps sending, and clears the flag with the next success', async () => {
     await start();
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [400, 400, 400, 400, 400];
@@ -248,7 +248,7 @@ describe('deliveries', () => {
     expect([...newest.data, ...oldest.data]).toEqual(failed);
   });
 
-  it('resumes a retry after a restart in the middle of it', async () => {
+  it('makes a retry that was waiting when the service restarted', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '700,100,100' } });
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [500];
@@ -324,14 +324,14 @@ describe('deliveries', () => {
       const [sent, again] = receiver.requests.map(({ headers }) =>
         Number(headers['webhook-timestamp']),
       );
-      // so that a receiver can tell it from one that was captured
+      // so that a receiver can tell a redelivery from a captured request that someone replays
       expect(again).toBeGreaterThan(sent!);
       expect(new Set(receiver.payloads().map((payload) => payload.id))).toEqual(
         new Set([failed.event_id]),
       );
     });
 
-    it('retries a redelivery as any other, and a failing one does not undo an earlier success', async () => {
+    it('retries a redelivery like any delivery; if it fails, an earlier success still counts', async () => {
       await start();
       const { id } = await receiver.subscribe(service, 'message.received');
       await customer.write('hello');
@@ -343,8 +343,8 @@ describe('deliveries', () => {
       expect(again.status).toBe('delivered');
       await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`);
       await waitFor('the sixth request', () => receiver.requests.length === 6);
-      // What was asked for once has one number, so that a receiver can tell its retries from the
-      // next time that someone asks.
+      // A redelivery and its retries share one number, so that a receiver can tell them from the
+      // next redelivery.
       expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery-round'])).toEqual(
         [undefined, '1', '1', '1', '1', '5'],
       );
@@ -359,18 +359,18 @@ describe('deliveries', () => {
       const [pending] = await waitFor('a delivery', async () =>
         (await deliveries(id)).length ? deliveries(id) : null,
       );
-      const attempt = (hook: string, delivery: string) =>
+      const redeliver = (hook: string, delivery: string) =>
         service.api.post(`/api/hooks/${hook}/deliveries/${delivery}/redeliver`);
-      expect(await attempt(id, pending.id)).toMatchObject({
+      expect(await redeliver(id, pending.id)).toMatchObject({
         status: 409,
         body: { error: { code: 'delivery_pending' } },
       });
-      expect((await attempt(other.id, pending.id)).status).toBe(404);
-      expect((await attempt(id, 'dlv_nothing')).status).toBe(404);
-      expect((await attempt(id, 'evt_nothing')).status).toBe(404);
+      expect((await redeliver(other.id, pending.id)).status).toBe(404);
+      expect((await redeliver(id, 'dlv_nothing')).status).toBe(404);
+      expect((await redeliver(id, 'evt_nothing')).status).toBe(404);
     });
 
-    it('recovers all that failed since a time and never succeeded, and says how many', async () => {
+    it('recovers every delivery that failed since a time and never succeeded, and says how many', async () => {
       await start();
       const { id } = await receiver.subscribe(service, 'message.received');
       script = [400];
@@ -398,7 +398,7 @@ describe('deliveries', () => {
       expect(await deliveries(id, '?status=failed')).toHaveLength(1);
     });
 
-    it('recovers each failed event once, asked five times at once, and leaves alone what waits for its retry', async () => {
+    it('recovers each failed event once when asked five times at once, and leaves alone what waits for its retry', async () => {
       await start({ env: { DELIVERY_RETRY_DELAYS_MS: '600000,1,1' } });
       const { id } = await receiver.subscribe(service, 'message.received');
       const since = new Date(Date.now() - 60_000).toISOString();
@@ -420,7 +420,7 @@ describe('deliveries', () => {
         ...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values(),
       ].map(({ length }) => length);
       expect(times.sort()).toEqual([1, 1, 2, 2, 2, 2, 2, 2]);
-      // A receiver that took one after all may drop it: it is not told to take it again.
+      // No header says “redelivery”: a receiver that took the event after all may drop the repeat.
       expect(
         receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined),
       ).toBe(true);
@@ -431,7 +431,7 @@ describe('deliveries', () => {
       ).toBe(true);
     });
 
-    it('gives a repeated recover with the same Idempotency-Key the first answer, and sends nothing again', async () => {
+    it('answers a second recover with the same Idempotency-Key as it answered the first, and sends nothing again', async () => {
       await start();
       const { id } = await receiver.subscribe(service, 'message.received');
       const since = new Date(Date.now() - 60_000).toISOString();

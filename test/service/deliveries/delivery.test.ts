@@ -33,25 +33,25 @@ describe('attempts', () => {
     responseExcerpt: null,
   };
   const DELAYS = [5000, 60_000, 600_000];
-  const waitsMs = (random: number) => {
-    let each = delivery;
+  const failFourTimes = (random: number) => {
+    let current = delivery;
     const waits = [];
     for (let n = 0; n < 4; n++) {
-      each = recordAttempt(each, attempt, 'retry', DELAYS, NOW, random);
+      current = recordAttempt(current, attempt, 'retry', DELAYS, NOW, random);
       waits.push(
-        each.nextAttemptAt === null ? null : Date.parse(each.nextAttemptAt) - NOW.getTime(),
+        current.nextAttemptAt === null ? null : Date.parse(current.nextAttemptAt) - NOW.getTime(),
       );
     }
-    return { waits, status: each.status };
+    return { waits, status: current.status };
   };
 
   it('waits 5 s, 1 min and 10 min between attempts, ±20 %, then gives up', () => {
-    expect(waitsMs(0.5)).toEqual({ waits: [5000, 60_000, 600_000, null], status: 'failed' });
-    expect(waitsMs(0).waits).toEqual([4000, 48_000, 480_000, null]);
-    expect(waitsMs(1).waits).toEqual([6000, 72_000, 720_000, null]);
+    expect(failFourTimes(0.5)).toEqual({ waits: [5000, 60_000, 600_000, null], status: 'failed' });
+    expect(failFourTimes(0).waits).toEqual([4000, 48_000, 480_000, null]);
+    expect(failFourTimes(1).waits).toEqual([6000, 72_000, 720_000, null]);
   });
 
-  it('an attempt that ends late is on record and takes no retry from the others', () => {
+  it('records an attempt that ends late, which uses up no retry', () => {
     const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
     const late = recordLateAttempt(once, attempt, 'retry');
     expect(late).toMatchObject({ status: 'pending', nextAttemptAt: once.nextAttemptAt });
@@ -63,7 +63,7 @@ describe('attempts', () => {
     expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5).status).toBe('failed');
   });
 
-  it("a success that ends late is the delivery's", () => {
+  it('counts the delivery as delivered when an attempt succeeds late', () => {
     const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
     expect(recordLateAttempt(once, { ...attempt, statusCode: 200 }, 'success')).toMatchObject({
       status: 'delivered',

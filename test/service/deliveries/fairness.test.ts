@@ -38,7 +38,7 @@ describe('one bad subscriber and 24 others', () => {
 
   const subscribe = async (event: string, target_url: string): Promise<string> =>
     (await service.api.post('/api/hooks', { event, target_url, source: 'test' })).body.id;
-  /** Events of one kind for the bad one, of another for the others. */
+  /** @returns the subscription of the bad one, whose event is not that of the others */
   const subscribeAll = async () => {
     const hook = await subscribe('message.sent', `${bad.url}/bad`);
     for (let n = 0; n < OTHERS; n += 1) await subscribe('message.received', `${good.url}/${n}`);
@@ -65,8 +65,7 @@ describe('one bad subscriber and 24 others', () => {
       await waitFor('its first requests', () => held.length > 0);
       await all(4, (n) => customer.write(`message ${n}`));
       await waitFor('all events of the others', () => received() === 4 * OTHERS, SLOW_MACHINE);
-      // Not one more was sent to it than its limit at the start: the others took nothing that it
-      // had.
+      // The bad one was sent no more than its limit at the start, and each request once.
       expect(held.length).toBeLessThanOrEqual(4);
       expect(bad.requests.length).toBe(held.length);
 
@@ -117,8 +116,7 @@ describe('one bad subscriber and 24 others', () => {
 });
 
 describe('a burst at a receiver that handles one request after the other', () => {
-  // As 1,000 events at ten a second with the real deadline of 10 s, made smaller; the bench
-  // measures that in full.
+  // The bench measures this at full size: 1,000 events, ten a second, the real deadline of 10 s.
   const EVENTS = 90;
   const SERVICE_MS = 70;
   const TIMEOUT_MS = 5000;

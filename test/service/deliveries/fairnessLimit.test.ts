@@ -15,7 +15,7 @@ interface Receiver {
    * any more.
    */
   readonly workers?: number;
-  /** What one request takes, begun at that moment. */
+  /** How long a request takes that begins at that moment. */
   readonly serviceMs: (at: number) => number;
 }
 
@@ -26,13 +26,13 @@ interface Outcome {
   lastTimeOutAt: number;
   endedAt: number;
   mostInFlight: number;
-  /** Of each answer in time, in their order. */
+  /** How long each answer took that came in time, in the order of the answers. */
   readonly waitsMs: number[];
 }
 
 /**
- * Deliveries to a receiver that queues what it cannot handle yet, worked out moment by moment: the
- * limit is real, time is not.
+ * Simulates deliveries to a receiver that queues what it cannot handle yet. The limit is the real
+ * one, the time is simulated.
  */
 function deliverAll(
   events: number,
@@ -105,7 +105,7 @@ function deliverAll(
   };
   for (const sender of senders) send(sender);
   while (outcome.delivered + outcome.failed < events) {
-    // The earliest; of several, the one that was put in first.
+    // Take the earliest entry; of several, the one that was added first.
     let next = 0;
     for (let i = 1; i < agenda.length; i += 1) if (agenda[i]!.at < agenda[next]!.at) next = i;
     const [{ at: when, run }] = agenda.splice(next, 1) as [(typeof agenda)[number]];
@@ -188,7 +188,7 @@ describe('the in-flight limit of a subscription', () => {
     expect(answers).toBeLessThan(130);
   });
 
-  it('one time-out among good answers halves, no more', () => {
+  it('one time-out among good answers halves it, no more', () => {
     const limit = new InFlightLimit(TIMEOUT_MS);
     for (let n = 0; n < 200; n += 1) {
       while (limit.free > 0) limit.start();
@@ -231,7 +231,7 @@ describe('the in-flight limit of a subscription', () => {
     limit.start();
     limit.end('retry', 5);
     expect([limit.pausedMs, limit.free]).toEqual([100, 0]);
-    limit.end('success', 5); // of one that was under way before
+    limit.end('success', 5); // the other request that was under way
     expect([limit.pausedMs, limit.free > 0]).toEqual([0, true]);
   });
 

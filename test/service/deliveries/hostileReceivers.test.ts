@@ -82,12 +82,12 @@ describe.each([
       expect((response_excerpt ?? '').length).toBeLessThanOrEqual(4096);
       expect(response_excerpt ?? '').not.toContain('\0');
     }
-    // Nothing is told to one that cannot show who it is.
+    // A receiver that cannot prove who it is gets no request.
     if (each.name.includes('certificate')) expect((server as TlsReceiver).requests).toEqual([]);
   });
 
   it('with a handshake that fails are counted apart from those that do not answer', async () => {
-    const withoutTls = hostile.filter(({ name }) =>
+    const failingHandshake = hostile.filter(({ name }) =>
       /certificate|handshake|speaks (HTTP\/2|TLS|plain)/.test(name),
     );
     await waitFor('their attempts', async () => {
@@ -95,7 +95,7 @@ describe.each([
         'conversation_service_delivery_attempts_total',
         { status_class: 'none', error: 'tls' },
       );
-      return (counted ?? 0) === 4 * withoutTls.length;
+      return (counted ?? 0) === 4 * failingHandshake.length;
     });
   });
 

@@ -11,7 +11,7 @@ import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceP
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-/** Messages of the other tests, which come while the subscription to messages is removed. */
+/** Messages that other steps of the test write while the subscription to messages is removed. */
 const OTHER_MESSAGES = 2;
 
 /** The most that can be under way, and so be repeated, when the process is killed. */
@@ -32,9 +32,9 @@ interface Subscriber {
 }
 
 /**
- * The built service as a process that is killed twice, while deliveries of each kind of event are at
- * a place of their own; what it acknowledged is held against what the receivers got and against its
- * own record.
+ * The built service as a process that is killed twice, while the deliveries of each kind of event
+ * are at a stage of their own. The test compares what the service acknowledged with what the
+ * receivers got and with the service's own record.
  */
 describe('a service that is killed', () => {
   let tls: TlsFiles;
@@ -68,7 +68,7 @@ describe('a service that is killed', () => {
     return started;
   }
   const subscribe = ({ event, receiver }: Subscriber) => receiver.subscribe(service, event);
-  /** At once, which every store takes. */
+  /** Writes all messages at once, which every store can take. */
   const write = (count: number, what: string) =>
     Promise.all(Array.from({ length: count }, (_, n) => customer.write(`${what} ${n}`)));
   const ids = ({ receiver }: Subscriber, from = 0) =>
@@ -84,22 +84,22 @@ describe('a service that is killed', () => {
   it('keeps what is on record, invents nothing, loses nothing, and repeats only what was under way', async () => {
     const revival = await failedAndRemoved();
     const redelivery = await recordedOnce();
-    const retrial = await refusedOnce();
+    const refusal = await refusedOnce();
 
     await service.crashAndRestart(); // between two attempts, and while a subscription is removed
-    const [story] = await deliveries(retrial.id);
-    expect(story.attempts).toEqual(retrial.first.attempts);
+    const [story] = await deliveries(refusal.id);
+    expect(story.attempts).toEqual(refusal.first.attempts);
     expect(revived.receiver.requests).toHaveLength(revival.failed);
 
     redelivered.answer = hold;
     await service.api.post(`/api/hooks/${redelivery.id}/deliveries/${redelivery.event}/redeliver`);
     await waitFor('the redelivery', () => redelivered.receiver.requests.length === 2);
     redelivered.answer = take;
-    await waitFor('the second attempt to be held', () => retrial.held.length > 0);
-    const heldBefore = retrial.held.length;
+    await waitFor('the second attempt to be held', () => refusal.held.length > 0);
+    const heldBefore = refusal.held.length;
     const second = await reviveUntilMostIsToCome(revival.failed);
     await service.crashAndRestart(); // in the middle of an attempt, a redelivery and a revival
-    await madeAgain(retrial, heldBefore);
+    await madeAgain(refusal, heldBefore);
     await everythingCame(revival, second);
     await cameAgainInTheSameRound();
   });
@@ -185,7 +185,7 @@ describe('a service that is killed', () => {
     return { failed, all: failed + missed + OTHER_MESSAGES };
   }
 
-  /** @returns the new subscription, once there are some under way, and others behind them */
+  /** @returns the new subscription, once some deliveries are under way and others wait */
   async function reviveUntilMostIsToCome(failed: number) {
     let taken = 0;
     revived.answer = (response) => void ((taken += 1) <= 20 && response.end());
@@ -221,7 +221,7 @@ describe('a service that is killed', () => {
     return { id, event: ids(redelivered)[0]! };
   }
 
-  /** So that the receiver can tell. */
+  /** The round's number tells the receiver that this is a repeat, not another redelivery. */
   async function cameAgainInTheSameRound() {
     await waitFor('it to come again', () => redelivered.receiver.requests.length >= 3);
     const [first, ...others] = redelivered.receiver.requests.map(({ headers }) => [

@@ -1,4 +1,4 @@
-// Attempts are recorded as they end, not as they began.
+// Attempts are recorded in the order in which they end, not in which they began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';

@@ -1,4 +1,5 @@
-// A process that comes to what it has claimed after its lease: another one is at it already.
+// A process begins what it has claimed when its lease is all but over, and another process has
+// begun it already.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { updateAgentSettings } from '../../../service/src/agent/operations/settings.ts';
@@ -47,8 +48,9 @@ describe('what was claimed and begun late', () => {
   afterEach(() => fresh.remove());
 
   /**
-   * A process claims, and stands still until too little of its lease is left. Another one claims
-   * then. @param attemptMs how long an attempt may take
+   * A process claims, and stands still until too little of its lease is left. Then another process
+   * claims.
+   * @param attemptMs how long an attempt may take
    */
   const leases = (attemptMs: number) => {
     const late = new Lease(clock, LEASE_MS);
@@ -108,7 +110,7 @@ describe('what was claimed and begun late', () => {
     clock.advance(ATTEMPT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 1, isUnderWay: true });
-    // After a crash it is.
+    // After a crash, the call is taken for interrupted.
     expect(await beginToolCall(deps, id, present)).toBeNull();
     expect(await call()).toMatchObject({ status: 'failed', error: { type: 'interrupted' } });
   });
@@ -155,13 +157,13 @@ describe('what was claimed and begun late', () => {
       isUnderWay: true,
       nextAttemptAt: null,
     });
-    // After a crash it is.
+    // After a crash, the attempt is taken for interrupted.
     expect(await beginAttempt(deps, job, policy, covered(present))).toBeNull();
     expect(await outbound()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
     expect((await outbound())!.nextAttemptAt).not.toBeNull();
   });
 
-  it('is known by a lease that began before the claim was asked for', async () => {
+  it('is known by its lease, which counts from before the claim was asked for', async () => {
     await store.transaction((tx) =>
       tx.jobs.enqueue({
         id: 'job',

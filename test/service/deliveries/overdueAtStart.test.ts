@@ -6,9 +6,9 @@ import { revivalStage } from './revivalStage.ts';
 
 const stage = revivalStage();
 
-it('a start tells how many deliveries are late, but not of those that wait for a retry', async () => {
+it('a start logs how many deliveries are overdue, without those that wait for a retry', async () => {
   const lines: string[] = [];
-  const told = (): number | null => {
+  const takeLoggedCount = (): number | null => {
     const line = lines.splice(0).find((each) => each.includes('became due before this start'));
     return line === undefined ? null : (JSON.parse(line) as { deliveries: number }).deliveries;
   };
@@ -21,15 +21,15 @@ it('a start tells how many deliveries are late, but not of those that wait for a
   await stage.subscribe();
   await stage.write('1', '2', '3', '4', '5');
   await waitFor('four under way, so that one waits for a place', () => held.length === 4);
-  expect(told()).toBeNull();
+  expect(takeLoggedCount()).toBeNull();
 
   stage.answer = (_request, response) => void response.writeHead(503).end();
   const restarted = stage.service.restart();
   for (const response of held) response.writeHead(503).end();
   await restarted;
-  expect(told()).toBe(1); // the four that were under way have an hour to wait
+  expect(takeLoggedCount()).toBe(1); // the four that were under way have an hour to wait
 
   await waitFor('the fifth', () => stage.receiver.requests.length === 5);
   await stage.service.restart();
-  expect(told()).toBeNull();
+  expect(takeLoggedCount()).toBeNull();
 });

@@ -91,7 +91,7 @@ describe('what a subscription is owed', () => {
     await endedAs(third, ['delivered', 'delivered', 'cancelled']);
   });
 
-  it('is that of the removed one that shares most events with it; other events revive none', async () => {
+  it('is also what the removed one was owed that shares most events with it; one that shares none is not revived', async () => {
     await start();
     const one = await subscribe({ event: 'message.received' });
     const two = await subscribe({ events: ['message.sent', 'conversation.closed'] });

@@ -31,7 +31,7 @@ describe("a subscription's owner", () => {
     });
   const list = async () => (await service.api.get('/api/hooks')).body.data;
 
-  it('is shown, and keeps the path of its address from another n8n, which is told who has it', async () => {
+  it('is shown, and keeps another n8n off the path of its address; the other is told who has it', async () => {
     const { body: first } = await create({});
     expect(first.owner).toEqual(OWNER);
     const refused = await create({ owner: OTHER, event: 'message.received' });
@@ -53,7 +53,7 @@ describe("a subscription's owner", () => {
     expect(await list()).toEqual([shown]);
   });
 
-  it('does not keep other addresses, nor callers without an owner and other workflows of the same n8n', async () => {
+  it('leaves other addresses free, and its own to callers without an owner and other workflows of the same n8n', async () => {
     await create({});
     expect((await create({ owner: OTHER, target_url: target('b') })).status).toBe(201);
     expect((await create({ owner: null, event: 'message.received' })).status).toBe(201);
@@ -62,7 +62,7 @@ describe("a subscription's owner", () => {
     expect((await create({ owner: neighbour })).body.error.code).toBe('subscription_exists');
   });
 
-  it('changes with take_over: id and deliveries stay, the secret is new, and nothing is left with the former', async () => {
+  it('changes with take_over: id and deliveries stay, the secret is new, and the former owner keeps nothing', async () => {
     const { body: first } = await create({});
     const { body: second } = await create({ event: 'message.received' });
     await service.api.post(`/api/hooks/${first.id}/test`);
@@ -97,7 +97,7 @@ describe("a subscription's owner", () => {
     expect(await list()).toMatchObject([{ target_url: target('b') }, { target_url: target('a') }]);
   });
 
-  it('is let go by a member: the next n8n takes it, and until then it goes on', async () => {
+  it('is released by a member: the next n8n may take the subscription, which goes on until then', async () => {
     const { body: first } = await create({});
     const browser = await signedInBrowser(service.url);
     const page = await browser.post(`/keys/subscriptions/${first.id}/release`, {});

@@ -39,7 +39,7 @@ describe('a subscription with 2,000 pending deliveries', () => {
 
   const bytesOnDisk = () => bytesInFolder(folder);
 
-  it('is removed and revived by writing a handful of documents, whatever waits: no other write waits for it', async () => {
+  it('is removed and revived by writing a handful of documents, so that no other write has to wait long', async () => {
     const deps = testDeps({ store, agent: {} as never });
     const workspace = await createWorkspace(deps, 'Test');
     const { subscription } = await createSubscription(deps, workspace, WANTED);

@@ -8,7 +8,7 @@ describe('a removed subscription that is made again', () => {
   const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
     stage;
 
-  it('is revived under its id: what was pending and what was emitted is sent with the new secret, and nothing before', async () => {
+  it('is revived under its id: what was pending and what was emitted in between is sent with the new secret, and nothing before the revival', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '200,200,200' } });
     const first = await subscribe();
     stage.answer = status(503);
@@ -19,7 +19,7 @@ describe('a removed subscription that is made again', () => {
     stage.answer = null;
     await write('in between 1', 'in between 2');
     await loopHasTurned();
-    // One that was under way at the removal may still have arrived.
+    // An attempt that was under way at the removal may still have arrived.
     expect(stage.receiver.requests.length - before).toBeLessThanOrEqual(1);
     expect(texts().filter((text) => text.startsWith('in between'))).toEqual([]);
     expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
@@ -82,7 +82,7 @@ describe('a removed subscription that is made again', () => {
     ['source', { source: 'zapier' }],
     ['address', {}],
   ])(
-    'is not revived by one with another %s; the one that fits gets everything afterwards',
+    'is not revived by a subscription with another %s; one that fits gets everything afterwards',
     async (what, difference) => {
       await start();
       const first = await subscribe();
@@ -189,7 +189,7 @@ describe('a removed subscription that is made again', () => {
     expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
   });
 
-  it('refuses another word for pending', async () => {
+  it('refuses an unknown value of pending', async () => {
     await start();
     const { id } = await subscribe();
     expect(await stage.service.api.delete(`/api/hooks/${id}?pending=drop`)).toMatchObject({

@@ -9,7 +9,8 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
   describe('an attempt that was under way at the removal', () => {
     /**
-     * Removes the subscription while the receiver holds its answer, then lets the receiver answer.
+     * Removes the subscription while the receiver holds its answer. The `finish` that is returned
+     * lets the receiver answer.
      */
     const removeMidway = async (finish: (release: Parameters<ReceiverHandler>) => void) => {
       let held: Parameters<ReceiverHandler> | undefined;
@@ -72,7 +73,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
       expect((await deliveries(second))[0].attempts).toHaveLength(1);
     });
 
-    it('and is answered 410 after a revival and another removal can still be revived', async () => {
+    it('and is answered 410 after a revival and another removal does not prevent a second revival', async () => {
       await start();
       const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
       await remove(await subscribe());

@@ -81,7 +81,7 @@ export function revivalStage() {
     async write(...texts: string[]) {
       for (const text of texts) await customer.write(text);
     },
-    /** Of the messages received, in the order of arrival. */
+    /** The texts of the messages received, in the order of arrival. */
     texts: () => receiver.payloads().map((payload) => payload.message.text as string),
     received: (count: number) =>
       waitFor(`${count} requests`, () => receiver.requests.length >= count),
@@ -93,8 +93,8 @@ export function revivalStage() {
     isSignedBy: (made: Made, nth: number) =>
       signatureFault(receiver.requests[nth]!, made.secret, clock.now().getTime()) === null,
     /**
-     * The loop has looked at what waits, more than once: a test event for another address has
-     * arrived after that.
+     * Waits until the delivery loop has looked at all that is due at least twice: each time, a test
+     * event arrives at another address.
      */
     async loopHasTurned() {
       const other = await startEventReceiver();
@@ -107,7 +107,7 @@ export function revivalStage() {
           })
         ).body;
         for (const nth of [1, 2]) {
-          // longer than a removed subscription is left alone
+          // longer than the loop leaves a removed subscription alone
           await new Promise((resolve) => setTimeout(resolve, 600));
           await service.api.post(`/api/hooks/${id}/test`);
           await waitFor('a test event', () => other.requests.length === nth);

@@ -45,17 +45,17 @@ describe('rotating the secret of a subscription', () => {
   };
   const revoke = async (id: string) =>
     (await service.api.post(`/api/hooks/${id}/revoke-previous-secrets`)).body;
-  /** Which of these secrets have signed the newest request. */
+  /** Writes a message and says of each secret whether it signed the request. */
   const signing = async (...secrets: string[]) => {
     const before = receiver.requests.length;
     await write(randomUUID());
     const request = await waitFor('a request', () => receiver.requests[before]);
     return secrets.map((secret) => signatureFault(request, secret, now()) === null);
   };
-  const newestSigned = () =>
+  const newestSignatureCount = () =>
     String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',v1=').length - 1;
 
-  it('twice in a row has three secrets sign, the newest first, and each stops after its own 24 hours', async () => {
+  it('twice in a row leaves three secrets that sign, the newest first; each replaced one stops after its own 24 hours', async () => {
     const { id, secret: first } = await receiver.subscribe(service, 'message.received');
     const { secret: second } = await rotate(id);
     skewMs = 10 * HOUR_MS;
@@ -78,10 +78,10 @@ describe('rotating the secret of a subscription', () => {
     expect(await signing(first, second, third)).toEqual([false, true, true]);
     skewMs = 34 * HOUR_MS + 60_000;
     expect(await signing(first, second, third)).toEqual([false, false, true]);
-    expect(newestSigned()).toBe(1);
+    expect(newestSignatureCount()).toBe(1);
   });
 
-  it('can be followed by revoking the replaced ones at once, and again without harm', async () => {
+  it('can be followed by revoking the replaced secrets at once; revoking twice does no harm', async () => {
     const { id, secret: first } = await receiver.subscribe(service, 'message.received');
     const { secret: second } = await rotate(id);
     const { secret: third } = await rotate(id);
@@ -108,14 +108,14 @@ describe('rotating the secret of a subscription', () => {
       },
     });
     await signing();
-    expect(newestSigned()).toBe(5);
+    expect(newestSignatureCount()).toBe(5);
     await revoke(id);
     for (let n = 0; n < 4; n++) await rotate(id);
     skewMs = 25 * HOUR_MS;
     await rotate(id);
   });
 
-  it('signs a retry of what was first sent before it with the secrets of then', async () => {
+  it('and a revoke leave only the new secret to sign the retry of an earlier attempt', async () => {
     const { id, secret: first } = await receiver.subscribe(service, 'message.received');
     let release: (() => void) | undefined;
     answer = (_request, response) => void (release = () => response.writeHead(503).end());
@@ -133,7 +133,7 @@ describe('rotating the secret of a subscription', () => {
   });
 
   it('under load and over a restart, every delivery verifies for a receiver that still has the first secret', async () => {
-    // each request is checked against this one
+    // the receiver checks each request against this secret
     const { id, secret } = await receiver.subscribe(service, 'message.received');
     const secrets = [secret];
     for (let n = 0; n < 60; n++) {

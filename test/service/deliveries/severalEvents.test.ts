@@ -89,7 +89,7 @@ describe('a subscription for several events', () => {
     expect((await create({ events: ['conversation.closed'] })).status).toBe(201);
   });
 
-  it('gets only what its filter lets through; a list does not apply to events without its field', async () => {
+  it('gets only what its filter lets through; a list of the filter does not apply to events without its field', async () => {
     const api = await create(
       { events: ['message.sent', 'conversation.closed'], filter: { senders: ['api'] } },
       '/api',

@@ -1,4 +1,4 @@
-// Our signer against the test vectors of the receivers' kit and against the two libraries that
+// Checks our signer with the test vectors of the receivers' kit and with the two libraries that
 // receivers use.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const hexesOf = ({ header }: Vector) =>
 
 describe('our signer and the test vectors', () => {
   it.each(vectors.filter(({ valid }) => valid).map((vector) => [vector.name, vector] as const))(
-    'makes a v1 that stands in the header: %s',
+    'makes a v1 that is in the vector’s header: %s',
     (_name, vector) => {
       const ours = serviceSignature(vector.body, [vector.secret], timeOf(vector));
       expect(ours).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
@@ -37,7 +37,7 @@ describe('our signer and the test vectors', () => {
     },
   );
 
-  // A header that is signed with an empty secret is as ours would be.
+  // With an empty secret, our signer would write the same header.
   it.each(
     vectors
       .filter(({ valid, secret }) => !valid && secret !== '')
@@ -50,7 +50,7 @@ describe('our signer and the test vectors', () => {
     expect(ours).not.toContain(header);
   });
 
-  it('covers what receivers get wrong', () => {
+  it('the vectors cover what receivers get wrong', () => {
     for (const word of [
       'altered|changed',
       'old',
@@ -96,7 +96,7 @@ describe('the libraries that receivers use, with their defaults', () => {
           fc.uniqueArray(secrets, { minLength: 1, maxLength: 3 }),
           secrets,
           fc.nat(),
-          (body, valid, other, at) => {
+          (body, valid, other, position) => {
             const headers = signatureHeaders('evt_1', body, valid, new Date());
             for (const secret of valid)
               expect(verify(body, headers, secret)).toEqual(JSON.parse(body));
@@ -104,7 +104,7 @@ describe('the libraries that receivers use, with their defaults', () => {
             expect(() => verify(body, headers, other)).toThrow();
 
             const bytes = Buffer.from(body);
-            bytes[at % bytes.length]! ^= 1;
+            bytes[position % bytes.length]! ^= 1;
             for (const altered of [bytes, `${body} `, body.slice(0, -1), '']) {
               for (const secret of valid) expect(() => verify(altered, headers, secret)).toThrow();
             }
@@ -135,7 +135,7 @@ describe('the libraries that receivers use, with their defaults', () => {
     },
   );
 
-  it('standardwebhooks refuses another id, since it is signed there', () => {
+  it('standardwebhooks refuses another id, because its signature covers the id', () => {
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const headers = signatureHeaders('evt_1', '{}', [secret], new Date());
     expect(() => byStandard('{}', { ...headers, 'webhook-id': 'evt_2' }, secret)).toThrow();

@@ -13,8 +13,7 @@ import type { Workspace } from '../../../service/src/team/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 
-/** As the first release stored it. */
-describe('a stored subscription of one event', () => {
+describe('a subscription of one event, as the first release stored it', () => {
   let storage: FreshStore;
   let deps: Deps;
   let workspace: Workspace;

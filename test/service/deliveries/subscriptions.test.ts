@@ -11,7 +11,7 @@ describe('subscriptions', () => {
   const target = (path: string) => `https://127.0.0.1:9/${path}`;
   const create = (body: unknown) => service.api.post('/api/hooks', body);
 
-  it('creates one, shows the secret once, and lists it without', async () => {
+  it('creates one, shows its secret once, and lists it without the secret', async () => {
     const { status, body } = await create({
       event: 'message.sent',
       target_url: target('a'),
@@ -41,7 +41,7 @@ describe('subscriptions', () => {
     expect(JSON.stringify(list.body)).not.toContain(secret);
   });
 
-  it('refuses the same event and target_url, naming the one that is there', async () => {
+  it('refuses a second one for the same event and target_url, and names the first', async () => {
     const first = await create({ event: 'message.sent', target_url: target('twin') });
     expect(await create({ event: 'message.sent', target_url: target('twin') })).toMatchObject({
       status: 409,
@@ -58,7 +58,7 @@ describe('subscriptions', () => {
     }
   });
 
-  it('deletes one; a second time and an unknown one are 404', async () => {
+  it('deletes one, which is then no longer listed; a second deletion is a 404', async () => {
     const { body } = await create({ event: 'message.sent', target_url: target('gone') });
     expect(await service.api.delete(`/api/hooks/${body.id}`)).toMatchObject({
       status: 200,
@@ -223,7 +223,7 @@ describe('subscriptions', () => {
     }
   });
 
-  it('has room for 25, also when asked all at once; the refusal counts them by source', async () => {
+  it('are at most 25, even when many are created at once; the refusal counts them by source', async () => {
     const own = await startTestService();
     try {
       const answers = await Promise.all(

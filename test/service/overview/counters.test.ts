@@ -1,4 +1,4 @@
-// The counters themselves: nothing is lost and nothing counts twice, whoever else is at work.
+// The counters themselves: nothing is lost and nothing counts twice, even with several at work.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { foldAll } from '../../../service/src/overview/fold.ts';
 import { RANGES } from '../../../service/src/overview/range.ts';
@@ -37,7 +37,7 @@ describe('counters', () => {
         : tx.counters.find({ where: { period: 'hour' }, orderBy: 'start', limit: 10_000 }),
     );
 
-  it('are right before, while and after they are added up, by several at once', async () => {
+  it('are right before, during and after folding, even when several fold at once', async () => {
     const all = 1_300;
     const readings: number[] = [];
     let done = 0;
@@ -75,7 +75,7 @@ describe('counters', () => {
     expect(await opened()).toBe(1);
   });
 
-  it('take one document of a transaction, whatever it counts', async () => {
+  it('take one document a transaction, whatever it counts', async () => {
     await fresh.store.transaction(async (tx) => {
       await count(tx, workspace.id, clock.now(), ['opened', ['web_chat']]);
       await count(
@@ -90,7 +90,7 @@ describe('counters', () => {
     expect(await opened()).toBe(2);
   });
 
-  it('stay as days when their hours go', async () => {
+  it('stay as days when their hours are deleted', async () => {
     await countOnce();
     await foldAll(fresh.store);
     clock.advance(89 * DAY_MS);
@@ -122,7 +122,7 @@ describe('days of a time zone', () => {
       for (const time of times)
         await count(tx, workspace.id, new Date(time), ['opened', ['web_chat']]);
     });
-  /** What was opened on the days on which something was. */
+  /** How much was opened on each day; days without any are left out. */
   const openedOn = async (
     now: string,
     timeZone: string,
@@ -161,7 +161,7 @@ describe('days of a time zone', () => {
     expect(await openedOn(now, 'UTC')).toEqual({ '2026-10-27': 1 });
   });
 
-  it('get an hour in which they begin counted to the day before', async () => {
+  it('leave the UTC hour in which they begin to the day before', async () => {
     // In India, 27 October begins at 18:30 UTC.
     await countAt('2026-10-26T17:59:00Z', '2026-10-26T18:10:00Z');
     expect(await openedOn('2026-10-26T18:15:00Z', 'Asia/Kolkata')).toEqual({ '2026-10-26': 2 });
@@ -172,7 +172,7 @@ describe('days of a time zone', () => {
     });
   });
 
-  it('are all there in ninety days', async () => {
+  it('are ninety in the longest range, and the first of them is whole', async () => {
     await countAt('2026-07-29T22:00:00Z', '2026-07-29T21:59:00Z');
     await foldAll(fresh.store);
     expect(await openedOn('2026-10-27T22:59:00Z', 'Europe/Berlin', QUARTER)).toEqual({
@@ -193,7 +193,7 @@ it('an hour is named by the reader’s clock, and comes twice when clocks are pu
 });
 
 describe('percentiles of durations', () => {
-  const of = (share: number, ...durations: readonly number[]) => {
+  const percentileOf = (share: number, ...durations: readonly number[]) => {
     const buckets = new Map<number, number>();
     for (const ms of durations)
       buckets.set(durationBucket(ms), (buckets.get(durationBucket(ms)) ?? 0) + 1);
@@ -203,18 +203,18 @@ describe('percentiles of durations', () => {
   it.each([1, 3, 40, 999, 1_000, 65_432, 3_600_000, 30 * DAY_MS])(
     'are off by a tenth at most: %d ms',
     (ms) => {
-      const read = of(0.5, ms)!;
+      const read = percentileOf(0.5, ms)!;
       expect(Math.abs(read - ms) / ms).toBeLessThan(0.1);
     },
   );
 
-  it('are what a share stays within', () => {
+  it('are the duration that a share of all durations stays within', () => {
     const durations = Array.from({ length: 100 }, (_, at) => (at + 1) * 1_000);
     for (const share of [0.5, 0.9]) {
       const ms = share * 100_000;
-      expect(Math.abs(of(share, ...durations)! - ms) / ms).toBeLessThan(0.1);
+      expect(Math.abs(percentileOf(share, ...durations)! - ms) / ms).toBeLessThan(0.1);
     }
-    expect(of(0.5)).toBeNull();
-    expect(of(0.5, -5)).toBe(1);
+    expect(percentileOf(0.5)).toBeNull();
+    expect(percentileOf(0.5, -5)).toBe(1);
   });
 });

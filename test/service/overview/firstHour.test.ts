@@ -1,4 +1,4 @@
-// The first hour: what ticks itself, and the message that makes it begin.
+// The first hour: its steps, which tick themselves, and its test message.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, type Browserless } from '../../helpers/browserless.ts';
@@ -55,7 +55,7 @@ it('ticks the answer and the agent once they are there', async () => {
   expect(await doneSteps()).toEqual(['key', 'answer', 'agent', 'colleague']);
 });
 
-it('is an owner’s: a member sees it, and neither sends nor dismisses', async () => {
+it('is an owner’s: a member sees it, but can neither send the test message nor dismiss it', async () => {
   const { html, text } = await ben.get('/overview');
   expect(text).toContain('First steps');
   expect(html).not.toContain('/overview/test-message');

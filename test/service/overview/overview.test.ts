@@ -1,4 +1,4 @@
-// What the overview says of conversations, against what happened.
+// What the overview says of conversations, compared with what happened.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
@@ -11,7 +11,7 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 describe('the overview', () => {
   let service: TestService;
   let ana: Browserless;
-  /** Noon in UTC, so that a few hours later it is the same day. */
+  /** Begins at noon in UTC, so that a few hours later it is the same day. */
   let now: number;
 
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe('the overview', () => {
     expect(hourly.Closed!.slice(-2)).toEqual([0, 1]);
     expect(hourly.Opened).toHaveLength(24);
     expect(chartTable(page, 'answers')!.API!.slice(-2)).toEqual([1, 1]);
-    // Of two minutes, off by a tenth at most.
+    // Two minutes, off by a tenth at most.
     expect(chartTable(page, 'first-answer')!.Median!.at(-2)).toBeCloseTo(2, 0);
     expect(figure(page, 'Resolution, median')).toMatch(/^(5[6-9] min|1(\.1)? h)$/);
     // Two of the three were handed over, one of them twice.
@@ -121,7 +121,7 @@ describe('the overview', () => {
     expect(await totals(ana, 'conversations', '?range=90d')).toEqual({ Opened: 1, Closed: 0 });
   });
 
-  it("tells who answered by the agent's brain, and why it handed over", async () => {
+  it('shows that the keyword agent answered, and why it handed over', async () => {
     await service.api.patch('/api/agent', { enabled: true });
     const { customer } = await write('Hello');
     await waitFor('the greeting', async () => (await customer.read()).length === 2);
@@ -130,13 +130,13 @@ describe('the overview', () => {
     const page = await ana.get('/overview');
     const answers = chartTable(page, 'answers')!;
     expect(answers['Keyword agent']!.at(-1)).toBe(1);
-    // That somebody from the team will answer is a sentence of the service's own.
+    // The service itself writes that somebody from the team will answer.
     expect(answers['Service notices']!.at(-1)).toBe(1);
     expect(barCounts(page, 'handovers')).toEqual({ 'The customer asked for a person': 1 });
     expect(figure(page, 'Handed over')).toBe('100 %');
   });
 
-  it('counts as handed over what a member takes from the agent, not what it was not there to answer', async () => {
+  it('counts as handed over what a member takes from the agent, but not what a member takes while the agent is off', async () => {
     const take = async (path: string) => {
       const id = path.split('/').at(-1)!;
       await ana.get(`/conversations/${id}`);
@@ -149,7 +149,7 @@ describe('the overview', () => {
     expect(figure(await ana.get('/overview'), 'Handed over')).toBe('50 %');
   });
 
-  it('shows a workspace what is its own', async () => {
+  it('shows a workspace only what is its own', async () => {
     const stranger = await service.addWorkspace('Another');
     expect((await stranger.get('/api/conversations')).status).toBe(200);
     const customer = await chatCustomer(service.url, { workspace: 'another' });

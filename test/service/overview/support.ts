@@ -1,7 +1,7 @@
 // The overview as a reader without scripts sees it: the figures on top, and each chart's table.
 import type { Browserless, Page } from '../../helpers/browserless.ts';
 
-/** The columns of a chart's table, by their heading; what is no number is null. */
+/** The columns of a chart's table, by their heading; a cell that is not a number is null. */
 export type ChartTable = Readonly<Record<string, readonly (number | null)[]>>;
 
 const cellsOf = (row: string) =>
@@ -35,11 +35,11 @@ export function tableRows({ html }: Page, id: string): readonly (readonly string
   return [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row = '']) => cellsOf(row));
 }
 
-/** The rows of a list of bars: how often each was counted. */
+/** How often each row of a list of bars was counted. */
 export const barCounts = (page: Page, id: string): Readonly<Record<string, number>> =>
   Object.fromEntries(tableRows(page, id).map(([label = '', n]) => [label, Number(n)]));
 
-/** What was counted in all, by the chart's columns. */
+/** The total of each column of a chart's table. */
 export async function totals(
   browser: Browserless,
   id: string,

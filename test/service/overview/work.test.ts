@@ -1,4 +1,4 @@
-// What the overview says of tools, approvals, payments and deliveries, against what happened.
+// What the overview says of tools, approvals, payments and deliveries, compared with what happened.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
@@ -64,15 +64,15 @@ describe('the overview of tools and approvals', () => {
 describe('the overview of payments, questions of workflows and deliveries', () => {
   let service: TestService;
   let ana: Browserless;
-  const closing: { close(): Promise<void> }[] = [];
+  const toClose: { close(): Promise<void> }[] = [];
   const start = async (ca?: string) => {
     service = await startTestService({ ca, env: MEMBER_ENV });
     ana = await signedInBrowser(service.url);
   };
-  beforeEach(() => void closing.splice(0));
+  beforeEach(() => void toClose.splice(0));
   afterEach(async () => {
     await service?.stop();
-    for (const each of closing) await each.close();
+    for (const each of toClose) await each.close();
   });
 
   it('counts links, what was paid, and how much', async () => {
@@ -87,9 +87,9 @@ describe('the overview of payments, questions of workflows and deliveries', () =
     expect((await ana.get('/overview')).text).toContain('Links: 2 made, 1 paid: US$49.00.');
   });
 
-  it('counts what workflows ask the team with the approvals', async () => {
+  it('counts the questions of workflows among the approvals', async () => {
     const n8n = await startExecutionHost(() => service.api);
-    closing.push(n8n);
+    toClose.push(n8n);
     await start(n8n.ca);
     const [approved, cancelled] = [
       await askTeam(service, n8n.execution()),
@@ -100,12 +100,12 @@ describe('the overview of payments, questions of workflows and deliveries', () =
     expect(await totals(ana, 'approvals')).toEqual({ Approved: 1, Rejected: 0, 'Not decided': 1 });
   });
 
-  it('counts each attempt, and has error rate and latency of each subscription', async () => {
+  it('counts each attempt, and shows the error rate and latency of each subscription', async () => {
     let isAway = false;
     const receiver = await startEventReceiver(
       (_request, response) => void response.writeHead(isAway ? 503 : 200).end('ok'),
     );
-    closing.push(receiver);
+    toClose.push(receiver);
     await start(receiver.ca);
     const { id } = await receiver.subscribe(service, 'message.received');
     const customer = await chatCustomer(service.url);

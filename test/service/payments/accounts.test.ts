@@ -155,7 +155,7 @@ describe('payment accounts', () => {
     ).toBe('paid');
   });
 
-  it('answers 404 for what is not set up, and for what there is not', async () => {
+  it('answers 404 for a provider that is not set up, or does not exist', async () => {
     for (const provider of ['manual', 'stripe', 'paypal', '__proto__']) {
       expect((await service.api.delete(`/api/payment-accounts/${provider}`)).status).toBe(404);
       expect((await service.api.post(`/api/payment-accounts/${provider}/test`)).status).toBe(404);

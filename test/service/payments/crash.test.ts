@@ -20,8 +20,8 @@ import {
   readLink,
 } from './support.ts';
 
-/** Where a process's files can be kept from growing, and it has some. */
-const onLinux = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
+/** Only where the size of a process's files can be limited, and where the store is in files. */
+const onLinuxWithFiles = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
 
 const largestFile = async (folder: string): Promise<number> =>
   Math.max(...(await fileSizes(folder)));
@@ -70,13 +70,13 @@ describe('payments and a real process', () => {
     return { id, webhook: stripe.webhook(session, 'checkout.session.completed', WEBHOOK_SECRET) };
   };
 
-  onLinux(
-    'that cannot write says 503 to a webhook, and takes it when Stripe repeats itself',
+  onLinuxWithFiles(
+    'that cannot write: it answers a webhook with 503, and takes it when Stripe sends it again',
     async () => {
       const { id, webhook } = await paidLink();
       const limit = (size: string | number) =>
         promisify(execFile)('prlimit', ['--pid', String(service.pid), `--fsize=${size}:unlimited`]);
-      // the log is smaller, and goes on
+      // the log is smaller than this limit, so it can still grow
       await limit(await largestFile(join(dirname(service.logFile), 'data')));
       expect(await delivered(webhookUrl, webhook)).toMatchObject({
         status: 503,
@@ -98,7 +98,7 @@ describe('payments and a real process', () => {
       killed = await killDuringPayments();
     });
 
-    /** Payments in each state in which the process may die, and its death. */
+    /** Makes payments in each state in which the process may die, and kills it. */
     async function killDuringPayments() {
       const paid = await makeLink(service, await newConversation(service));
       const cancelled = await makeLink(service, await newConversation(service));
@@ -171,7 +171,7 @@ describe('payments and a real process', () => {
       expect(stripe.sessions).toHaveLength(killed.sessions + 2);
     });
 
-    it('it asks anew whether a link was paid, and has a cancelled page closed', async () => {
+    it('the service asks again whether a link was paid, and has a cancelled page closed', async () => {
       await linkIn(service, killed.paid.id, 'paid');
       await waitFor(
         'the session to be expired',

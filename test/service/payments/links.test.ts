@@ -32,7 +32,7 @@ describe('payment links over the API', () => {
     ['more than a number holds', { amount: 1e300 }, 'amount', /to 999999999999/],
     ['an amount as a text', { amount: '4900' }, 'amount', /whole number/],
     ['no amount', { amount: undefined }, 'amount', /is missing/],
-    ['a currency that is none', { currency: 'abc' }, 'currency', /ISO 4217, such as usd/],
+    ['an unknown currency', { currency: 'abc' }, 'currency', /ISO 4217, such as usd/],
     ['gold', { currency: 'xau' }, 'currency', /ISO 4217/],
     ['a name for a currency', { currency: 'us dollars' }, 'currency', /three letters/],
     ['no currency', { currency: undefined }, 'currency', /is missing/],
@@ -43,7 +43,7 @@ describe('payment links over the API', () => {
       'description',
       /at most 200 characters/,
     ],
-    ['a provider that is none', { provider: 'paypal' }, 'provider', /one of manual, stripe/],
+    ['an unknown provider', { provider: 'paypal' }, 'provider', /one of manual, stripe/],
     ['a life of 59 seconds', { expires_in: 59 }, 'expires_in', /at least 60/],
     [
       'a life of more than a year',
@@ -52,7 +52,7 @@ describe('payment links over the API', () => {
       /from 60 to 31536000 seconds with manual/,
     ],
     ['a life in fractions', { expires_in: 60.5 }, 'expires_in', /whole number/],
-    ['a field that there is not', { status: 'paid' }, undefined, /status/],
+    ['an unknown field', { status: 'paid' }, undefined, /status/],
   ])('refuses %s, and makes nothing', async (_what, wanted, param, message) => {
     const answer = await create({ ...LINK, ...wanted });
     expect(answer).toMatchObject({
@@ -102,7 +102,7 @@ describe('payment links over the API', () => {
     expect(await stageOf(service, conversationId)).toBe('new');
   });
 
-  it('is made once for an Idempotency-Key, also by twenty at the same time', async () => {
+  it('are made once for an Idempotency-Key, even by twenty requests at the same time', async () => {
     const key = { 'idempotency-key': 'links-1' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(LINK, key)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
@@ -154,7 +154,7 @@ describe('payment links over the API', () => {
     });
   });
 
-  it('knows no link that there is not', async () => {
+  it('answers 404 for a link or a conversation that does not exist', async () => {
     for (const path of [
       '/api/payment-links/pay_none',
       '/api/payment-links/%00',

@@ -14,7 +14,7 @@ import {
   subscribeToPayments,
 } from './support.ts';
 
-describe('manual payment links', () => {
+describe('a manual payment link', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let conversationId: string;
@@ -127,7 +127,7 @@ describe('manual payment links', () => {
     expect(receiver.faults).toEqual([]);
   });
 
-  it('is paid once: twenty at the same time are one payment.paid, and a later one changes nothing', async () => {
+  it('is paid once: marked twenty times at once, it emits one payment.paid; a later mark changes nothing', async () => {
     const { id } = await makeLink(service, conversationId);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => markPaid(id, { reference: `Transfer ${n}` })),
@@ -196,7 +196,7 @@ describe('manual payment links', () => {
   it('expires at its time, not before, and can still be marked as paid', async () => {
     const { id } = await makeLink(service, conversationId, { expires_in: 60 });
     await later(58_000, async () => {
-      // the queue turns: what is due by now is done
+      // by the time that another link is made and cancelled, the queue has done what is due
       const other = await makeLink(service, conversationId);
       await service.api.post(`/api/payment-links/${other.id}/cancel`);
       expect((await readLink(service, id)).status).toBe('open');
@@ -272,7 +272,7 @@ describe('manual payment links', () => {
     }
   });
 
-  it('is for an API key alone', async () => {
+  it('needs an API key', async () => {
     const { id } = await makeLink(service, conversationId);
     const stranger = apiClient(service.url, null);
     for (const path of ['/api/payment-links', `/api/payment-links/${id}`, '/api/payment-accounts'])

@@ -51,7 +51,7 @@ describe('the page where customers pay', () => {
     );
   });
 
-  it('is for nobody else: nothing is kept, found or framed, and no script runs', async () => {
+  it('is private: neither cached, indexed nor framed, and its policy allows nothing unsafe', async () => {
     const { response, text } = await open(await makeLink(service, conversationId));
     const policy = response.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'");
@@ -76,7 +76,7 @@ describe('the page where customers pay', () => {
     expect(text).not.toContain('How to pay');
   });
 
-  it('says that it was cancelled, and no more how to pay', async () => {
+  it('says that it was cancelled, and no longer how to pay', async () => {
     const link = await makeLink(service, conversationId);
     await service.api.post(`/api/payment-links/${link.id}/cancel`);
     const { text } = await open(link);
@@ -84,7 +84,7 @@ describe('the page where customers pay', () => {
     expect(text).not.toContain('DE00');
   });
 
-  it('says that it has expired, from its very time on', async () => {
+  it('says that it has expired from the very moment on when its time is over', async () => {
     const link = await makeLink(service, conversationId, { expires_in: 60 });
     skewMs = 60_000;
     for (const moment of ['as the time ends', 'when it is on record']) {
@@ -101,7 +101,7 @@ describe('the page where customers pay', () => {
     expect((await open(link)).text).toContain('Ask Test how to pay.');
   });
 
-  it('answers 404 with a page for a token that there is not', async () => {
+  it('answers 404 with a page for an unknown token', async () => {
     const link = await makeLink(service, conversationId);
     const tokens = [
       'x',
@@ -130,7 +130,7 @@ describe('the page where customers pay', () => {
     for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/);
   });
 
-  it('is shown so many times a minute to one visitor, and then says when to come back', async () => {
+  it('is shown to one visitor only so many times a minute, and then says when to come back', async () => {
     await service.restart({ ADDRESS_BUDGET: '0.01' });
     const link = await makeLink(service, conversationId);
     const answers = [];

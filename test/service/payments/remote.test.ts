@@ -21,13 +21,13 @@ const DAY_MS = 24 * 3_600_000;
 /** The first wait before a provider is asked again, and a little more. */
 const RETRY_MS = 2_100;
 
-describe('payment links whose pages a provider makes', () => {
+describe('a payment link whose page a provider makes', () => {
   let service: TestService;
   let stripe: StripeServer;
   let receiver: EventReceiver;
   let conversationId: string;
   let skewMs = 0;
-  /** What requests wait for a page, and how long they do: all of it, unless a test shortens it. */
+  /** How long requests are told to wait for a page. They wait `shorterMs` instead if it is set. */
   const waits: number[] = [];
   let shorterMs: number | null = null;
   beforeAll(async () => {
@@ -86,7 +86,8 @@ describe('payment links whose pages a provider makes', () => {
       .filter(({ conversation }) => conversation.id === id);
   };
   /**
-   * Holds every answer of the provider until it is let go; what was asked is done there at once.
+   * Holds every answer of the provider until `letGo` is called. The provider acts on each request at
+   * once.
    */
   const holdAnswers = () => {
     let letGo = () => {};
@@ -148,7 +149,7 @@ describe('payment links whose pages a provider makes', () => {
   });
 
   it.each([1799, 86_401])(
-    'refuses a life of %i seconds, and says which lives there are',
+    'refuses a life of %i seconds, and says which lives are allowed',
     async (seconds) => {
       const answer = await create({ ...LINK, expires_in: seconds });
       expect(answer).toMatchObject({
@@ -230,7 +231,7 @@ describe('payment links whose pages a provider makes', () => {
     await linkIn(service, body.id, 'open');
   });
 
-  it('is one page for an Idempotency-Key, also while the provider is still being asked', async () => {
+  it('has one page for an Idempotency-Key, also while the provider is still being asked', async () => {
     const { asked, letGo } = holdAnswers();
     const key = { 'idempotency-key': `twin-${conversationId}` };
     const answers = Array.from({ length: 5 }, () => create(LINK, key));
@@ -249,7 +250,7 @@ describe('payment links whose pages a provider makes', () => {
     }); // the same link, as it stands now
   });
 
-  it('is seen as paid when the customer comes back, though no webhook comes; once', async () => {
+  it('is found to be paid, once, when the customer comes back, although no webhook comes', async () => {
     const link = await makeLink(service, conversationId);
     const back = new URL(stripe.sessionOf(link.id).success_url);
     expect(back.pathname + back.search).toBe(`${new URL(link.url).pathname}?from=provider`);
@@ -287,7 +288,7 @@ describe('payment links whose pages a provider makes', () => {
     await open(link, '?from=provider');
     await waitFor('the provider to be asked', () => asked() === 1);
     for (let n = 0; n < 10; n++) await open(link, '?from=provider');
-    const other = await makeLink(service, conversationId); // the queue has turned since
+    const other = await makeLink(service, conversationId); // by now, the queue has done what was due
     expect(asked()).toBe(1);
     await waitFor('the answer to be on record', async () => {
       skewMs += 5001;
@@ -356,30 +357,30 @@ describe('payment links whose pages a provider makes', () => {
     expect(await paidEventsOf(link.id)).toHaveLength(1);
   });
 
-  it('waits beyond its end for money that a bank still holds, and for a month at most', async () => {
+  it('waits beyond its end for money that a bank still holds, but for a month at most', async () => {
     const [slow, never] = [
       await makeLink(service, conversationId),
       await makeLink(service, conversationId),
     ];
     for (const { id } of [slow, never]) await stripe.pay(stripe.sessionOf(id).id, { async: true });
     // The clock is moved only when every answer is on record: it would end the lease of an attempt.
-    const errors = (what: string, isIt: (error: string | null) => boolean) =>
+    const waitForErrors = (what: string, isIt: (error: string | null) => boolean) =>
       waitFor(what, async () => {
         const links = await Promise.all([slow, never].map(({ id }) => readLink(service, id)));
         return links.every(({ status, error }) => status === 'open' && isIt(error));
       });
-    const inTheWay = () =>
-      errors('what is in the way to be said', (error) => error?.includes('503') === true);
+    const waitForFailures = () =>
+      waitForErrors('what is in the way to be said', (error) => error?.includes('503') === true);
     const LONGEST_WAIT_MS = 6 * 3_600_000;
     breakDown();
     skewMs = DAY_MS + 31_000;
-    await inTheWay();
+    await waitForFailures();
     stripe.answerAll(null);
     skewMs += LONGEST_WAIT_MS;
-    await errors('it to be forgotten once Stripe answers', (error) => error === null);
+    await waitForErrors('it to be forgotten once Stripe answers', (error) => error === null);
     breakDown();
     skewMs = 30 * DAY_MS;
-    await inTheWay();
+    await waitForFailures();
     stripe.answerAll(null);
     await stripe.settle(stripe.sessionOf(slow.id).id, 'succeeded');
     skewMs += LONGEST_WAIT_MS;
@@ -392,7 +393,7 @@ describe('payment links whose pages a provider makes', () => {
     await linkIn(service, never.id, 'expired');
   });
 
-  it('comes back from a bank debit: the page says by itself that the bank has still to confirm, and asks again when it is opened later', async () => {
+  it('is paid by bank debit: its page says that the bank still has to confirm, and asks again when it is opened later', async () => {
     const link = await makeLink(service, conversationId);
     const session = stripe.sessionOf(link.id).id;
     await stripe.pay(session, { async: true });
@@ -408,7 +409,7 @@ describe('payment links whose pages a provider makes', () => {
     expect(await paidEventsOf(link.id)).toHaveLength(1);
   });
 
-  it('fails when the provider is not reached before its time is over, with what was wrong', async () => {
+  it('fails, and says why, when the provider is not reached before the link’s time is over', async () => {
     breakDown();
     const answer = create({ ...LINK, expires_in: 1800 });
     await waitFor('a try that failed', async () => (await onlyLink()).error !== null);
@@ -445,7 +446,7 @@ describe('payment links whose pages a provider makes', () => {
     });
   });
 
-  it('is not marked as paid by hand: the provider tells', async () => {
+  it('cannot be marked as paid by hand: the provider reports it', async () => {
     const link = await makeLink(service, conversationId);
     const answer = await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {});
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'payment_not_open' } } });
@@ -453,7 +454,7 @@ describe('payment links whose pages a provider makes', () => {
     expect((await readLink(service, link.id)).status).toBe('open');
   });
 
-  it('is made and closed after a stop in the middle', async () => {
+  it('is made, and closed, even when the service stops in the middle', async () => {
     breakDown();
     const answer = create().catch(() => null);
     const { id } = await waitFor('a try that failed', async () => {

@@ -14,7 +14,7 @@ export const setUpManual = (
 ): Promise<ApiAnswer> =>
   service.api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions } });
 
-/** A customer has written. @returns the conversation's id */
+/** Has a new customer write. @returns the conversation's id */
 export async function newConversation(service: Pick<TestService, 'url'>): Promise<string> {
   return (await (await chatCustomer(service.url, { name: 'Eva' })).write('hello')).conversation_id;
 }

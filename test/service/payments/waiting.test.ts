@@ -1,4 +1,4 @@
-// Requests that wait for a payment's page: one reader for all, and so many of a workspace.
+// Requests that wait for a payment's page: they share one reader, and each workspace has a maximum.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../../service/src/payments/payment.ts';
 import {
@@ -46,7 +46,7 @@ describe('requests that wait for payment pages', () => {
     await fresh.remove();
   });
 
-  it('are 256 of a workspace, read the changes together, and none is refused: a further one is answered at once', async () => {
+  it('are at most 256 a workspace and share one reader of changes; a further one is not refused, but answered at once', async () => {
     const MORE = 10;
     const statuses: string[] = [];
     const waiting = Array.from({ length: MAX_WAITING_PAYMENTS + MORE }, () =>
@@ -67,7 +67,7 @@ describe('requests that wait for payment pages', () => {
     expect(reached).toHaveLength(MORE);
   });
 
-  it('end with their time, and with the process', async () => {
+  it('end when their time is over, and when the process stops', async () => {
     expect((await wait('mine', 1)).status).toBe('creating');
     const waiting = wait('mine');
     stopping.abort();

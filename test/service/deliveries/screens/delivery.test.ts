@@ -55,7 +55,7 @@ describe('the page of a delivery', () => {
     return { eventId: event_id, path: `/keys/subscriptions/${hook.id}/deliveries/${id}`, id };
   };
 
-  it('tells its times in the zone of the reader', async () => {
+  it('shows its times in the reader’s time zone', async () => {
     const delivery = await arrive('Hello');
     await browser.get('/account');
     const liveIn = (timeZone: string) =>
@@ -103,7 +103,7 @@ describe('the page of a delivery', () => {
     expect((await browser.get(`${delivery.path}/live`)).text).toContain('Status 404 attempt 1');
   });
 
-  it('sends it again from its page and stays there', async () => {
+  it('sends the delivery again and is shown afterwards', async () => {
     const delivery = await arrive('hello');
     const page = await browser.post(`${delivery.path}/redeliver`, { from: 'delivery' });
     expect(page.path).toBe(`${delivery.path}?notice=resent`);
@@ -111,7 +111,7 @@ describe('the page of a delivery', () => {
     expect((await browser.get(delivery.path)).text).toContain('attempt 2');
   });
 
-  it('gives a curl command that a receiver accepts, in the answer to the form alone', async () => {
+  it('gives a curl command that a receiver accepts, and only in the answer to the form', async () => {
     await service.api.delete(`/api/hooks/${hook.id}`);
     hook = await receiver.subscribe(service, 'message.received', '/hook?tag[]={a,b}');
     const delivery = await arrive(HOSTILE);
@@ -156,9 +156,9 @@ describe('the page of a delivery', () => {
     }
     const other = await receiver.subscribe(service, 'message.received', '/other');
     await customer.write('again');
-    const [{ event_id: both }] = (await settled(other.id)) as [{ event_id: string }];
+    const [{ event_id: sharedEventId }] = (await settled(other.id)) as [{ event_id: string }];
     await settled();
-    const page = await find(both);
+    const page = await find(sharedEventId);
     expect(page.text).toContain('2 deliveries of this event');
     const ofHook = `/api/hooks/${hook.id}/deliveries?event_id=`;
     expect((await service.api.get(`${ofHook}${delivery.eventId}`)).body.data).toEqual([
@@ -166,10 +166,10 @@ describe('the page of a delivery', () => {
     ]);
     expect((await service.api.get(`${ofHook}evt_none`)).body.data).toEqual([]);
     await service.api.delete(`/api/hooks/${other.id}`);
-    expect((await find(both)).path).toMatch(`/keys/subscriptions/${hook.id}/`);
+    expect((await find(sharedEventId)).path).toMatch(`/keys/subscriptions/${hook.id}/`);
   });
 
-  it("answers 404 for another workspace's", async () => {
+  it('answers 404 for a delivery of another workspace', async () => {
     const delivery = await arrive('hello');
     const stranger = await service.addWorkspace('Another');
     browser = await signedInBrowser(service.url);

@@ -59,7 +59,7 @@ describe('resending failed deliveries', () => {
     browser = await signedInBrowser(service.url);
   };
 
-  it('proposes the first failure of this subscription, says what is sent and what is not, and sends all of it', async () => {
+  it('proposes the time of the subscription’s first failure, says what is sent and what is not, and sends all of it', async () => {
     await outages();
     const state = await browser.get(path);
     expect(state.text).toContain('State Active');
@@ -85,7 +85,7 @@ describe('resending failed deliveries', () => {
     expect((await browser.get(`${path}/recover`)).text).toContain('Nothing to resend');
   });
 
-  it('counts for another time before it sends, and keeps saying what was not sent', async () => {
+  it('counts what failed since another time before it sends, and keeps saying what was not sent', async () => {
     await outages();
     const since = new Date(Date.now() + 42 * HOUR_MS).toISOString().slice(0, 16);
     const counted = await browser.post(`${path}/recover`, { since, count: 'yes' });
@@ -102,7 +102,7 @@ describe('resending failed deliveries', () => {
     expect((await browser.get(`${path}/live/state`)).text).toContain('4 events have not arrived.');
   });
 
-  it('says of more than it counts what it does not know', async () => {
+  it('says “more than” and “at least” when there are more than it counts', async () => {
     status = 400;
     await write(1);
     await service.changeStored(async (store) => {

@@ -129,7 +129,7 @@ describe('the Keys and subscriptions screen: subscribing by hand', () => {
     expect((await browser.get(address!)).text).toContain('https://127.0.0.1:9/twin');
   });
 
-  it('counts of 25, by source, and says when there is no room', async () => {
+  it('says how many of 25 there are, by source, and when there is no room', async () => {
     const there = (await service.api.get('/api/hooks')).body.data.length;
     for (let n = there; n < MAX_SUBSCRIPTIONS; n += 1)
       await service.api.post('/api/hooks', {
@@ -277,7 +277,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     await restart();
   });
 
-  it('sends again all that failed since a time of the reader, and counts it', async () => {
+  it('sends again all that failed since a time on the reader’s clock, and says how many', async () => {
     await fail(2);
     answer = { status: 200, body: 'ok' };
     const inMinutes = (minutes: number) =>
@@ -294,7 +294,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     );
   });
 
-  it('says beside the field that a time is none, and keeps it', async () => {
+  it('says beside the field that the text is not a time, and keeps it', async () => {
     const refused: Record<string, string>[] = [
       { since: '' },
       { since: 'yesterday' },
@@ -311,7 +311,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     }
   });
 
-  it('is edited under its secret, and says in the form what is wrong', async () => {
+  it('is edited without a new secret, and says in the form what is wrong', async () => {
     const form = {
       'event_message.sent': 'on',
       'event_message.received': 'on',
@@ -404,13 +404,13 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     expect(signatureFault(receiver.requests[0]!, hook.secret)).not.toBeNull();
   });
 
-  it('of a subscription that took the place of a removed one works on what that one has sent', async () => {
+  it('shows after a revival what was sent before the removal, and can send it again', async () => {
     await fail(1);
     await service.api.delete(`/api/hooks/${hook.id}`);
     answer = { status: 200, body: 'ok' };
     hook = await receiver.subscribe(service, 'message.received');
     path = `/keys/subscriptions/${hook.id}`;
-    // What had failed is due again a moment later.
+    // A revival sends again what failed just before the removal.
     await waitFor('the second attempt', () => receiver.requests.length === 2);
     await settled();
     const page = await browser.get(path);

@@ -12,14 +12,14 @@ describe('in-flight limit', () => {
     while (limit.inFlight > 0) limit.end(verdict, durationMs);
   };
 
-  it('starts at 4, rises while answers are fast, to 32', () => {
+  it('starts at 4 and rises to 32 while answers are fast', () => {
     const limit = new InFlightLimit(10_000);
     expect(limit.free).toBe(INITIAL_IN_FLIGHT);
     for (let n = 0; n < 500; n++) use(limit, 'success', 10);
     expect(limit.limit).toBe(MAX_IN_FLIGHT);
   });
 
-  it('does not rise on slow answers, and halves on failures, to 1', () => {
+  it('does not rise on slow answers, and halves on each failure, down to 1', () => {
     const limit = new InFlightLimit(10_000);
     use(limit, 'success', 2000);
     expect(limit.limit).toBe(INITIAL_IN_FLIGHT);

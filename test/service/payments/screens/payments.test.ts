@@ -150,7 +150,7 @@ describe('the payments screen', () => {
         );
     });
 
-    it('shows the newest first, twenty at a time, each with its conversation; another workspace’s not', async () => {
+    it('shows the newest first, twenty at a time, each with its conversation, and none of another workspace', async () => {
       const page = await ana.get('/payments');
       expect(shown(page)).toEqual(links.slice(0, 20).map((link) => link.id));
       expect(page.html).toContain(`href="/conversations/${id}"><bdi>Clara &lt;b></bdi></a>`);

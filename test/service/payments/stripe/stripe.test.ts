@@ -79,7 +79,7 @@ describe('a link paid with Stripe', () => {
     expect(receiver.faults).toEqual([]);
   });
 
-  it('and the webhook that comes after all changes nothing', async () => {
+  it('stays as it is when the webhook comes after all', async () => {
     const link = await makeLink(service, conversationId);
     const { id } = server.sessionOf(link.id);
     server.sendWebhooksTo(null);
@@ -111,7 +111,7 @@ describe('a link paid with Stripe', () => {
     });
   });
 
-  it('works with the keys that Test connection has taken', async () => {
+  it('has an account whose test says whether Stripe accepts its key', async () => {
     const test = () => service.api.post('/api/payment-accounts/stripe/test');
     expect(await test()).toMatchObject({
       status: 200,

@@ -142,7 +142,7 @@ describe('the Stripe adapter', () => {
       ['two hours', 2 * HOUR_S],
       ['almost a day', DAY_S - 41 * 60],
       ['a day', DAY_S],
-    ])('that Stripe ends by itself after the link, soon after: %s', async (_what, lifeSeconds) => {
+    ])('that Stripe ends by itself soon after the link: %s', async (_what, lifeSeconds) => {
       const payment = paymentOf({}, { lifeSeconds });
       await made(payment);
       const lateSeconds =
@@ -151,7 +151,7 @@ describe('the Stripe adapter', () => {
       expect(lateSeconds).toBeLessThanOrEqual(35 * 60);
     });
 
-    it('with its margins where the clocks differ by minutes', async () => {
+    it('within Stripe’s limits, even when the clocks differ by minutes', async () => {
       for (const [lifeSeconds, skewMs] of [
         [30 * 60, 4 * 60_000],
         [30 * 60, -4 * 60_000],
@@ -200,7 +200,7 @@ describe('the Stripe adapter', () => {
       expect(server.sessions).toHaveLength(2);
     });
 
-    it('under another key where Stripe keeps a fault of its own under the first', async () => {
+    it('under another key when Stripe replays a fault of its own under the first', async () => {
       const payment = paymentOf();
       server.answerWith(replayedError());
       expect(await stripe.create(payment, account(), context())).toMatchObject({
@@ -242,7 +242,7 @@ describe('the Stripe adapter', () => {
       });
     });
 
-    it("passes Stripe's own words on where it refuses", async () => {
+    it("or passes on Stripe's own words when Stripe refuses", async () => {
       expect(await stripe.create(paymentOf({ amount: 1 }), account(), context())).toEqual({
         type: 'refused',
         error:
@@ -277,7 +277,7 @@ describe('the Stripe adapter', () => {
         error: expect.stringMatching(/does not accept the secret key.*Developers, API keys/),
       }));
 
-    it('a key that may not', async () => {
+    it('a key without permission', async () => {
       server.answerWith(
         stripeError(403, {
           type: 'invalid_request_error',
@@ -411,13 +411,13 @@ describe('the Stripe adapter', () => {
       expect(await check(payment)).toEqual({ type: 'expired' });
     });
 
-    it('paid, where it is to be closed and the customer was faster', async () => {
+    it('paid, when the customer pays before the page is closed', async () => {
       const payment = await made(paymentOf());
       await server.pay(payment.providerReference!);
       expect(await expire(payment)).toEqual({ type: 'paid' });
     });
 
-    it('refused for a session that the account does not have; unreachable when it is not to be had', async () => {
+    it('refused for a session that the account does not have; unreachable when Stripe fails', async () => {
       const payment = { ...(await made(paymentOf())), providerReference: 'cs_test_gone' };
       expect(await check(payment)).toEqual({
         type: 'refused',
@@ -488,33 +488,33 @@ describe('the Stripe adapter', () => {
     it('of which each says how the payment stands', async () => {
       const payment = await made(paymentOf());
       const reference = payment.providerReference!;
-      const news = async (type: Parameters<StripeServer['webhook']>[1]) =>
+      const readAbout = async (type: Parameters<StripeServer['webhook']>[1]) =>
         read(
           server.webhook(reference, type, SECRET) as {
             headers: Record<string, string>;
             body: string;
           },
         );
-      expect(await news('checkout.session.expired')).toEqual([
+      expect(await readAbout('checkout.session.expired')).toEqual([
         { paymentId: payment.id, reference, state: 'expired' },
       ]);
       await server.pay(reference, { async: true });
-      expect(await news('checkout.session.completed')).toEqual([
+      expect(await readAbout('checkout.session.completed')).toEqual([
         { paymentId: payment.id, reference, state: 'confirming' },
       ]);
-      expect(await news('checkout.session.async_payment_failed')).toEqual([
+      expect(await readAbout('checkout.session.async_payment_failed')).toEqual([
         { paymentId: payment.id, reference, state: 'failed' },
       ]);
       await server.settle(reference, 'succeeded');
-      expect(await news('checkout.session.completed')).toEqual([
+      expect(await readAbout('checkout.session.completed')).toEqual([
         { paymentId: payment.id, reference, state: 'paid' },
       ]);
-      expect(await news('checkout.session.async_payment_succeeded')).toEqual([
+      expect(await readAbout('checkout.session.async_payment_succeeded')).toEqual([
         { paymentId: payment.id, reference, state: 'paid' },
       ]);
     });
 
-    it('about nothing of ours: no news', async () => {
+    it('and finds nothing in those about no payment of ours', async () => {
       const { providerReference } = await made(paymentOf());
       for (const metadata of [{}, null, { order: '7' }]) {
         expect(

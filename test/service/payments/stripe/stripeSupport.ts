@@ -19,7 +19,7 @@ export async function setUpStripe(
 export const deliver = (url: string, { headers, body }: StripeWebhook): Promise<Response> =>
   fetch(url, { method: 'POST', headers, body });
 
-/** The status of the answer, and what it says. */
+/** Delivers a webhook. @returns the status and the body of the answer */
 export async function delivered(
   url: string,
   webhook: StripeWebhook,

@@ -65,7 +65,7 @@ describe("Stripe's webhook", () => {
     return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
   };
 
-  it('that it is paid, twenty times at once and once more later: paid once', async () => {
+  it('that a link is paid, sent twenty times at once and once more later: it is paid once', async () => {
     const { id, session } = await link();
     await server.pay(session);
     const webhook = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
@@ -83,7 +83,7 @@ describe("Stripe's webhook", () => {
     expect(await stageOf(service, conversationId)).toBe('customer');
   });
 
-  it('completed without money, as by bank debit, is not paid; the money that comes later is', async () => {
+  it('completed without money, as by bank debit, does not count as paid; the money that comes later does', async () => {
     const { id, session } = await link();
     await server.pay(session, { async: true });
     expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
@@ -124,7 +124,7 @@ describe("Stripe's webhook", () => {
     expect(await (await open(id)).text()).toContain('<h2>Paid</h2>');
   });
 
-  it('a bank that refuses: the link has failed, the customer is told, and late news changes nothing', async () => {
+  it('a bank that refuses: the link has failed, the customer is told, and late webhooks change nothing', async () => {
     const { id, session } = await link();
     await server.pay(session, { async: true });
     const completed = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
@@ -172,7 +172,7 @@ describe("Stripe's webhook", () => {
     expect(await readLink(service, paid.id)).toMatchObject({ status: 'paid', error: null });
   });
 
-  it('expired, also after the news that it was paid: what was paid stays so', async () => {
+  it('expired: the link expires, but a link that was paid before stays paid', async () => {
     const first = await link();
     await server.expire(first.session);
     expect(
@@ -190,7 +190,7 @@ describe("Stripe's webhook", () => {
     expect(await readLink(service, second.id)).toMatchObject({ status: 'paid' });
   });
 
-  it('paid in the moment when it was cancelled, or had expired here: the money counts', async () => {
+  it('paid, when the link was just cancelled or had expired here: the money counts', async () => {
     const cancelled = await link();
     await server.pay(cancelled.session);
     await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
@@ -208,7 +208,7 @@ describe("Stripe's webhook", () => {
     expect(await eventsOf(expired.id)).toHaveLength(1);
   });
 
-  it('about what is none of ours is received and left, and the log says so', async () => {
+  it('about something that is not ours is accepted and ignored, and the log says so', async () => {
     const { id, session } = await link();
     await server.pay(session);
     lines.length = 0;
@@ -311,7 +311,7 @@ describe("Stripe's webhook", () => {
     },
   );
 
-  it('at an address that is none: 404, before it is read', async () => {
+  it('at an unknown address: 404, before the body is read', async () => {
     const webhook = signWebhook('{}', WEBHOOK_SECRET, new Date());
     for (const path of [
       '/api/payments/stripe/webhook/pac_01JD6Z0000000000000000000A',
@@ -355,7 +355,7 @@ describe("Stripe's webhook", () => {
     expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
   });
 
-  it('its address stands in the log, and names the account alone', async () => {
+  it('its address is in the log, and names only the account', async () => {
     lines.length = 0;
     await delivered(url, signWebhook('{}', 'whsec_wrong', new Date()));
     expect(lines.join('')).toMatch(/\/api\/payments\/:type\/webhook\/pac_[0-9A-Z]{26}/);
