@@ -5,7 +5,7 @@ import type { Change, Gap } from '../../service/src/store/store.ts';
 
 type Seen = Change | Gap;
 
-/** What the change feed owes. */
+/** What the change feed promises. */
 export const describeChanges = (
   current: () => ContractStore,
   reopen: () => Promise<ContractStore>,
@@ -29,7 +29,7 @@ export const describeChanges = (
           : `${change.collection} ${change.id}${change.document === null ? ' removed' : ''}`,
       );
 
-    it('shows what is written from now on, in order', async () => {
+    it('shows what is written after reading began, in order', async () => {
       await put(current(), thing('before'));
       const reading = read(4);
       await put(current(), thing('a'), thing('b'));
@@ -53,7 +53,7 @@ export const describeChanges = (
       expect(short(await reading)).toEqual(['things a']);
     });
 
-    it('goes on from a position', async () => {
+    it('continues from a position', async () => {
       const reading = read(3);
       await put(current(), thing('a'), thing('b'), thing('c'));
       const [first] = await reading;
@@ -67,7 +67,7 @@ export const describeChanges = (
       expect(one).toEqual(other);
     });
 
-    it('says that there is a gap when it does not know the position, and goes on from there', async () => {
+    it('says that there is a gap when it does not know the position, and continues with what is written next', async () => {
       const abort = new AbortController();
       const changes = current()
         .changes({ since: 'nonsense', signal: abort.signal })
@@ -87,7 +87,7 @@ export const describeChanges = (
       expect(short(await read(1, gap!.position))).toEqual(['things a']);
     });
 
-    it('never passes off a position from before a restart as a complete account', async () => {
+    it('skips no change after a restart without saying that there is a gap', async () => {
       const reading = read(1);
       await put(current(), thing('a'));
       const [{ position }] = (await reading) as [Seen];

@@ -26,7 +26,7 @@ const gather = async (records: AsyncIterable<DumpedRecord>): Promise<DumpedRecor
   return gathered;
 };
 
-/** As text, in which every field and every character counts. */
+/** The records as text, so that a comparison sees every field and every character. */
 const dumpOf = async (store: ContractStore): Promise<readonly string[]> =>
   (await gather(store.dump())).map((record) => JSON.stringify(record));
 
@@ -56,7 +56,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   long: 'ö'.repeat(300_000),
 };
 
-/** What `dump` and `restore` owe: everything moves from any store to any other. */
+/** What `dump` and `restore` promise: everything moves from any store to any other. */
 export const describeDump = (
   opened: () => { store: ContractStore; clock: ContractClock },
   open: OpenContractStore,
@@ -68,7 +68,7 @@ export const describeDump = (
     });
     afterEach(() => other.remove());
 
-    it('gives documents by collection and id, then jobs', async () => {
+    it('gives documents ordered by collection and id, then jobs', async () => {
       const { store } = opened();
       await store.transaction((tx) => tx.others.put({ id: 'x' }));
       await put(store, thing('c'), thing('a'), thing('b'));
@@ -79,7 +79,7 @@ export const describeDump = (
       expect(order).toEqual(['others x', 'things a', 'things b', 'things c', 'job 1', 'job 2']);
     });
 
-    it('gives nothing of an empty store, and takes that too', async () => {
+    it('gives nothing for an empty store, and takes an empty dump too', async () => {
       expect(await dumpOf(opened().store)).toEqual([]);
       await other.store.restore(opened().store.dump());
       expect(await dumpOf(other.store)).toEqual([]);
@@ -132,7 +132,7 @@ export const describeDump = (
       }
     });
 
-    it('finds what was restored, keeps unique values unique, and goes on', async () => {
+    it('leaves a store that finds what was restored, keeps unique values unique, and takes writes', async () => {
       const { store } = opened();
       await put(
         store,
@@ -191,7 +191,7 @@ export const describeDump = (
         );
       });
 
-      it('wait no longer elsewhere than here, when the clock was wrong as they were enqueued', async () => {
+      it('wait no longer than in the first store when the clock was wrong as they were enqueued', async () => {
         const { store, clock } = opened();
         clock.jump(86_400_000);
         await enqueue(store, job('a', { runAt: CONTRACT_NOW + 86_400_000 + 5_000 }));
@@ -256,7 +256,7 @@ export const describeDump = (
       }
     });
 
-    it('takes into a store that was filled and emptied again', async () => {
+    it('restores into a store that was filled and emptied again', async () => {
       const { store } = opened();
       await put(store, thing('a'));
       await put(other.store, thing('b'));
@@ -300,7 +300,7 @@ export const describeDump = (
         /id/,
       ],
     ];
-    it(`keeps nothing of ${refused.map(([what]) => what).join(', ')}; and can take another one`, async () => {
+    it(`keeps nothing of ${refused.map(([what]) => what).join(', ')}; the store can take another dump`, async () => {
       for (const [what, source, message] of refused) {
         expect([
           what,
@@ -315,7 +315,7 @@ export const describeDump = (
       expect(await all(again)).toEqual([thing('a')]);
     });
 
-    it('is of one view, and nobody waits for it: what changes afterwards is not in it', async () => {
+    it('shows the store at one moment without making writers wait: later changes are not in the dump', async () => {
       const { store } = opened();
       const things = Array.from({ length: 1_500 }, (_, n) =>
         thing(`t${String(n).padStart(5, '0')}`, { number: n }),
@@ -340,7 +340,7 @@ export const describeDump = (
         await tx.jobs.enqueue(job('added'));
         await tx.jobs.release('kept', { runAt: CONTRACT_NOW + 1, rank: 1 });
       });
-      // New ones between the old ones, before and behind them, and one that went and came back.
+      // New documents before, between and after the old ones, and one that was deleted before.
       await put(
         store,
         thing('a'),
@@ -401,7 +401,7 @@ export const describeDump = (
       expect(await writers).toEqual(['over', 'over', 'over', 'over']);
     });
 
-    it('can be left in the middle', async () => {
+    it('can stop in the middle of a dump', async () => {
       const { store } = opened();
       await put(store, ...Array.from({ length: 600 }, (_, n) => thing(`t${n}`)));
       for await (const record of store.dump()) {
@@ -412,13 +412,13 @@ export const describeDump = (
       expect(await dumpOf(store)).toHaveLength(600);
     });
 
-    it('tells those who follow the changes to read again', async () => {
+    it('tells the readers of changes that there is a gap after a restore', async () => {
       await put(opened().store, thing('a'));
       const stop = new AbortController();
       const following = other.store.changes({ signal: stop.signal })[Symbol.asyncIterator]();
-      const news = following.next();
+      const next = following.next();
       await other.store.restore(opened().store.dump());
-      expect((await news).value).toMatchObject({ gap: true });
+      expect((await next).value).toMatchObject({ gap: true });
       stop.abort();
       await following.next();
     });

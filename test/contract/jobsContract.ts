@@ -17,7 +17,7 @@ const job = (id: string, parts: Partial<Job> = {}): Job => ({
   ...parts,
 });
 
-/** What the work queue owes. */
+/** What the work queue promises. */
 export const describeJobs = (
   current: () => ContractStore,
   clock: () => Pick<TestClock, 'now' | 'advance' | 'jump'>,
@@ -28,7 +28,7 @@ export const describeJobs = (
       current().transaction(async (tx) => {
         for (const one of jobs) await tx.jobs.enqueue(one);
       });
-    /** Claims at once, or as soon as the clock says `now`. */
+    /** Claims at once, or moves the clock to `now` and then claims. */
     const claimJobs = ({ now, ...request }: Partial<ClaimRequest> & { now?: number } = {}) => {
       if (now !== undefined) clock().advance(now - clock().now().getTime());
       return current().claim({
@@ -80,7 +80,7 @@ export const describeJobs = (
       expect(await claim()).toEqual(['new', 'newer', 'retry']);
     });
 
-    it('leaves every eighth turn of a group to a due job of higher rank while lower ones have no end', async () => {
+    it('leaves every eighth turn of a group to a due job of higher rank, however many of lower rank are due', async () => {
       const retries = Array.from({ length: 3 }, (_, i) =>
         job(`retry${i}`, { rank: 1, runAt: NOW - 100 + i }),
       );
@@ -134,7 +134,7 @@ export const describeJobs = (
     describe('groups of one share', () => {
       const of = (share: string, groups: number) =>
         Array.from({ length: groups }, (_, n) => job(`${share}${n}`, { group: `${share} ${n}` }));
-      /** What shares hold, and how many are free. */
+      /** How many places are free, and how many each share holds. */
       const placesOf = (free: number, held: Record<string, number> = {}) => ({
         free,
         heldBy: (share: string) => held[share] ?? 0,
@@ -149,7 +149,7 @@ export const describeJobs = (
         expect(countOf('a', await claim())).toBe(48);
       });
 
-      it('are served in turn with one that comes later, from one claim to the next', async () => {
+      it('are served in turn with a share that comes later, from one claim to the next', async () => {
         await enqueue(...of('a', 50));
         await claim({ limit: 3 });
         await enqueue(...of('b', 2));
@@ -175,7 +175,7 @@ export const describeJobs = (
         expect(await claim({ places: placesOf(10) })).toHaveLength(5);
       });
 
-      it('come after those of one that holds less', async () => {
+      it('come after the groups of a share that holds less', async () => {
         await enqueue(...of('a', 5), ...of('b', 5), ...of('c', 5));
         const claimed = await claim({ limit: 4, places: placesOf(100, { a: 3, b: 1, c: 9 }) });
         expect([countOf('a', claimed), countOf('b', claimed)]).toEqual([1, 3]);
@@ -268,7 +268,7 @@ export const describeJobs = (
       expect(await claim()).toEqual([]);
     });
 
-    it('has its jobs again after it is opened anew, claimed ones too', async () => {
+    it('still has its jobs after the store is reopened, claimed ones too', async () => {
       await enqueue(job('claimed'), job('later', { runAt: NOW + 10 }), job('done'));
       expect(await claim({ now: NOW })).toContain('claimed');
       await complete('done');
@@ -300,7 +300,7 @@ export const describeJobs = (
       expect(await current().msUntilDue('deliveries', (group) => group === 'g')).toBeNull();
     });
 
-    it('still says that due jobs wait when their group had no free slot', async () => {
+    it('still says that a job is due when a claim found no free slot for its group', async () => {
       await enqueue(job('a'));
       await claim({ freeSlots: () => 0 });
       expect(await current().msUntilDue('deliveries')).toBe(0);
@@ -349,7 +349,7 @@ export const describeJobs = (
         expect(await claim()).toEqual(['b']);
       });
 
-      it('back by a day while the store was closed, lets nothing wait longer than it had to at first', async () => {
+      it('back by a day while the store was closed, lets nothing wait longer than it had to when it was enqueued', async () => {
         await enqueue(job('fresh'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
         await release('fresh', NOW - 1, 0);
         clock().jump(-DAY);
@@ -415,7 +415,7 @@ export const describeJobs = (
       expect(await claim()).toEqual(['a']);
     });
 
-    it('calls back when work was added or released, not otherwise', async () => {
+    it('calls back when work was added or released, and only then', async () => {
       let calls = 0;
       const stop = current().onWork(() => (calls += 1));
       await enqueue(job('a'));

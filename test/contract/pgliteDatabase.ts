@@ -56,7 +56,7 @@ export class PgliteDatabase implements Database {
     this.#statements = statements;
   }
 
-  /** Nobody else can have it open. */
+  /** Needs no guard: nobody else can have this database open. */
   setGuard(): void {}
 
   async close(): Promise<void> {

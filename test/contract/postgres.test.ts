@@ -4,10 +4,10 @@ import { reuseSchemas } from './reuseSchemas.ts';
 import { PgliteDatabase } from './pgliteDatabase.ts';
 import { storeContract } from './storeContract.ts';
 
-// The first one compiles PostgreSQL: half a minute on a busy machine.
+// Opening the first database compiles PostgreSQL: half a minute on a busy machine.
 jest.setTimeout(120_000);
 
-// Each serves one store at a time, since it has one connection.
+// Each database serves one store at a time, since it has one connection.
 const { open, idle } = reuseSchemas(async () => {
   const pglite = await PGlite.create();
   return {
@@ -17,6 +17,6 @@ const { open, idle } = reuseSchemas(async () => {
   };
 });
 
-// Each database costs seconds. `npm run test:postgres` moves, too, on a real server.
+// Each database costs seconds. `npm run test:postgres` also tests moving, on a real server.
 storeContract('PostgreSQL, in this process', open, { isMoving: false });
 afterAll(() => Promise.all(idle.map(({ on }) => on.close())));

@@ -3,7 +3,7 @@ import type { ContractStore, Thing } from './schema.ts';
 import { put, thing } from './schema.ts';
 import type { Query } from '../../service/src/store/store.ts';
 
-/** What `find` owes: equality, order, pages. */
+/** What `find` promises: equality, order, pages. */
 export const describeQueries = (current: () => ContractStore): void => {
   describe('find', () => {
     const find = async (query: Query<Thing>) =>
@@ -72,7 +72,7 @@ export const describeQueries = (current: () => ContractStore): void => {
       ).toEqual(['b']);
     });
 
-    it('finds by a unique value, and those that hold null', async () => {
+    it('finds by a unique value, and all documents that hold null', async () => {
       expect(await find({ where: { code: 'only' }, limit: 9 })).toEqual(['z']);
       expect(await find({ where: { code: null }, limit: 9 })).toEqual(['a', 'b', 'c', 'd']);
     });
@@ -120,14 +120,14 @@ export const describeQueries = (current: () => ContractStore): void => {
       ).toEqual(['c']);
     });
 
-    it('continues in a group of one', async () => {
+    it('continues in a group that has one document', async () => {
       const other = { where: { group: 'other' }, limit: 9 } as const;
       expect(await find({ ...other, after: { value: 'y' } })).toEqual(['z']);
       expect(await find({ ...other, after: { value: 'z' } })).toEqual([]);
       expect(await find({ ...other, direction: 'desc', after: { value: 'z' } })).toEqual([]);
     });
 
-    it('sees a document in its new place only, once it was changed', async () => {
+    it('finds a changed document only in its new place', async () => {
       await put(current(), thing('c', { group: 'other', at: '2026-02-01' }));
       expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual([
         'a',

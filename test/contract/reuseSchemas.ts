@@ -35,7 +35,7 @@ export function reuseSchemas<T extends ReusedDatabase>(make: () => Promise<T>) {
   return { open, idle };
 }
 
-/** Deletes what was stored; not what says which tables there are. */
+/** The SQL that empties all tables except those of the migrations. */
 const emptying = (schema: string) => `DO $$
   DECLARE filled record;
   BEGIN
@@ -47,8 +47,8 @@ const emptying = (schema: string) => `DO $$
   END $$`;
 
 /**
- * A store, and clocks that only the test moves: this process's, and the database's, which no restart
- * touches.
+ * Opens a store with clocks that only the test moves: this process's, and the database's, which a
+ * restart of the process does not change.
  */
 async function openInSchema(database: () => string | Database, schema: string) {
   const clock = new TestClock(CONTRACT_NOW);

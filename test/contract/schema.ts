@@ -40,8 +40,8 @@ export type ContractClock = Pick<TestClock, 'now' | 'advance' | 'jump'>;
 
 /**
  * Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and
- * leaves nothing. The store tells the time by `clock`: for another database, both its clock and
- * this process's.
+ * leaves nothing. The store tells the time by `clock`; where a store has a database with a clock of
+ * its own, `advance` moves that clock too.
  */
 export type OpenContractStore = () => Promise<{
   store: ContractStore;

@@ -6,7 +6,7 @@ import { put, thing } from './schema.ts';
 const exact = (word: string) => [{ word, isPrefix: false }];
 const beginning = (word: string) => [{ word, isPrefix: true }];
 
-/** What `search` owes: all words, the highest id first, pages, and what the writes before it did. */
+/** What `search` promises: all words, the highest id first, pages, and sight of earlier writes. */
 export const describeSearch = (
   current: () => ContractStore,
   reopen: () => Promise<ContractStore>,
@@ -52,7 +52,7 @@ export const describeSearch = (
       expect(await search([beginning('x')])).toBe('');
     });
 
-    it('goes on behind an id, and stops at the limit', async () => {
+    it('continues after an id, and stops at the limit', async () => {
       await put(current(), ...[...'fbdace'].map((id) => said(id, 'word')));
       expect(await search([exact('word')], { limit: 2 })).toBe('fe');
       expect(await search([exact('word')], { limit: 2, before: 'e' })).toBe('dc');
@@ -89,7 +89,7 @@ export const describeSearch = (
       expect(await search([exact('kept')])).toBe('a');
     });
 
-    it('gives documents as they are, for changing too', async () => {
+    it('gives documents as they are stored, ready to be changed and put back', async () => {
       await put(current(), said('a', 'word'));
       await current().transaction(async (tx) => {
         const [found] = await tx.things.search({ within: 'g', allOf: [exact('word')], limit: 1 });
@@ -99,7 +99,7 @@ export const describeSearch = (
       expect(await search([exact('changed')])).toBe('a');
     });
 
-    it('finds after a restart, while the words are read again', async () => {
+    it('finds documents after a restart, even while the words are still being read', async () => {
       const many = Array.from({ length: 1000 }, (_, i) =>
         said(String(i).padStart(4, '0'), `word n${i}`),
       );

@@ -10,11 +10,11 @@ import { all, put, thing } from './schema.ts';
 import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
 
 /**
- * What every implementation of the store's port owes, whatever database is behind it:
+ * What every implementation of the store's port promises, whatever database is behind it:
  *
  *     storeContract('lowdb', openInTemporaryFolder);
  *
- * @param options.isMoving false: nothing is moved from store to store, which takes three databases
+ * @param options.isMoving false leaves out moving from store to store, which takes three databases
  */
 export const storeContract = (
   name: string,
@@ -87,7 +87,7 @@ export const storeContract = (
         });
       });
 
-      it('loses no update of transactions at the same time', async () => {
+      it('loses no update when transactions run at the same time', async () => {
         await put(store, thing('counter', { number: 0 }));
         const increment = () =>
           store.transaction(async (tx) => {
@@ -99,7 +99,7 @@ export const storeContract = (
         expect((await get('counter'))?.number).toBe(50);
       });
 
-      it('keeps a limit that transactions at the same time count against', async () => {
+      it('keeps a limit when transactions that count against it run at the same time', async () => {
         const add = (id: string) =>
           store.transaction(async (tx) => {
             await tx.others.get('workspace');
@@ -159,7 +159,7 @@ export const storeContract = (
         expect((await get('a'))?.number).toBe(2);
       });
 
-      it('gives a value free when its document is removed or changed', async () => {
+      it('frees a value when its document is removed or changed', async () => {
         await put(store, thing('a', { code: 'x' }), thing('b', { code: 'y' }));
         await store.transaction((tx) => tx.things.delete('a'));
         await put(store, thing('b', { code: 'z' }));
@@ -170,17 +170,20 @@ export const storeContract = (
       it.each([
         ['a', 'b'],
         ['b', 'a'],
-      ])('lets a value move from %s to %s in a transaction that looks for it', async (from, to) => {
-        await put(store, thing(from, { code: 'x' }), thing(to, { code: null }));
-        await store.transaction(async (tx) => {
-          await tx.things.put(thing(from, { code: 'y' }));
-          expect(await tx.things.find({ where: { code: 'x' }, limit: 1 })).toEqual([]);
-          await tx.things.put(thing(to, { code: 'x' }));
-        });
-        expect([(await get(from))?.code, (await get(to))?.code]).toEqual(['y', 'x']);
-      });
+      ])(
+        'lets a value move from %s to %s in a transaction that looks for the value in between',
+        async (from, to) => {
+          await put(store, thing(from, { code: 'x' }), thing(to, { code: null }));
+          await store.transaction(async (tx) => {
+            await tx.things.put(thing(from, { code: 'y' }));
+            expect(await tx.things.find({ where: { code: 'x' }, limit: 1 })).toEqual([]);
+            await tx.things.put(thing(to, { code: 'x' }));
+          });
+          expect([(await get(from))?.code, (await get(to))?.code]).toEqual(['y', 'x']);
+        },
+      );
 
-      it('lets exactly one of several at the same time have a value', async () => {
+      it('lets exactly one of several documents have a value when they are put at the same time', async () => {
         const outcomes = await Promise.allSettled(
           ['a', 'b', 'c'].map((id) => put(store, thing(id, { code: 'x' }))),
         );
@@ -189,7 +192,7 @@ export const storeContract = (
     });
 
     describe('durability', () => {
-      it('has everything again after it is opened anew', async () => {
+      it('still has everything after the store is reopened', async () => {
         await put(
           store,
           thing('a', { number: 1 }),

@@ -23,14 +23,14 @@ const sectionOf = (path: string, heading: string): string =>
     .split('\n## ')
     .find((part) => part.startsWith(`${heading}\n`))!;
 
-/** What the first cells of a text's tables name. */
+/** What `name` finds in the first cells of a text's tables. */
 const firstCells = (text: string, name: RegExp): string[] =>
   text
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .flatMap((line) => [...line.split('|')[1]!.matchAll(name)].map(([, found]) => found!));
 
-/** The endpoints that a page's tables list. `PUT` and `DELETE /api/a` are two of one path. */
+/** The endpoints in a page's tables. `PUT` and `DELETE /api/a` in one cell share the path. */
 function endpointsIn(page: string): string[] {
   let methods: string[] = [];
   return firstCells(page, /`([A-Z]+(?: \/api[^`?]*)?)[^`]*`/g).flatMap((named) => {
@@ -58,7 +58,7 @@ describe('the documentation keeps step with the code', () => {
     expect(firstCells(settings, /`([A-Z][A-Z0-9_]+)`/g).sort()).toEqual(supported);
   });
 
-  it('docs/events-and-signatures.md shows the very code of the receivers', () => {
+  it('docs/events-and-signatures.md shows the code of the receivers word for word', () => {
     const page = read('docs/events-and-signatures.md').replace(/\s+/g, ' ');
     for (const language of ['node', 'python', 'php', 'go']) {
       const folder = `examples/receivers/${language}`;

@@ -31,7 +31,7 @@ const withoutCode = (text: string) => text.replace(/^```.*?^```/gms, '');
 const headingsOf = (path: string): string[] =>
   [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
 
-/** What a page links to or shows. */
+/** The links and pictures of a page. */
 const linksOf = (page: string): string[] =>
   [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
     ([, link, picture]) => link ?? picture!,
@@ -50,7 +50,7 @@ describe('links', () => {
     expect(links.filter((link) => !isThere(page, link))).toEqual([]);
   });
 
-  it('show every picture that is kept', () => {
+  it('show every picture in docs/screenshots', () => {
     const shown = PAGES.flatMap((page) => linksOf(page).map((link) => join(dirname(page), link)));
     expect(find('docs/screenshots/*').filter((picture) => !shown.includes(picture))).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('documents that the code names', () => {
     expect(missing).toEqual([]);
   });
 
-  it('are decisions that are there, numbered without gaps', () => {
+  it('include only decisions that exist; decisions are numbered without gaps', () => {
     const numbers = decisions.map((name) => name.slice(0, 4));
     expect(numbers.sort()).toEqual(numbers.map((_, index) => String(index + 1).padStart(4, '0')));
     const missing = sources.flatMap((file) =>

@@ -1,5 +1,4 @@
-// The receivers of examples/receivers as the programs they are, each in the language it is written
-// in.
+// Runs the receivers of examples/receivers as programs, each in its own language.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,13 +14,13 @@ type Command = readonly [command: string, ...args: string[]];
 
 export interface Language {
   readonly name: 'node' | 'python' | 'php' | 'go';
-  /** Succeeds where the language is there. */
+  /** Succeeds where the language is installed. */
   readonly probe: Command;
-  /** The package that brings it on Debian. */
+  /** The Debian package of the language. */
   readonly debian: string;
-  /** Holds the receiver against the vectors, in its folder. */
+  /** Checks the receiver with the test vectors; run in the receiver's folder. */
   readonly check: Command;
-  /** What has to be built first, into a folder of its own. */
+  /** The command that builds the receiver into a folder, where it must be built first. */
   build?(folder: string): Command;
   run(port: number, folder: string): Command;
 }
@@ -46,7 +45,7 @@ export const LANGUAGES: readonly Language[] = [
     probe: ['php', '--version'],
     debian: 'php-cli',
     check: ['php', 'check.php'],
-    // As on a developer's machine, where PHP itself would answer 200 to an error.
+    // As on a developer's machine, where PHP answers 200 after an error.
     run: (port) => ['php', '-d', 'display_errors=1', '-S', `127.0.0.1:${port}`, 'receiver.php'],
   },
   {
@@ -72,7 +71,7 @@ const ENVIRONMENT = {
   PYTHONDONTWRITEBYTECODE: '1',
 };
 
-/** Runs a command of an example to its end. */
+/** Runs a command in an example's folder and waits for its end. */
 export async function runIn(
   language: Language,
   [command, ...args]: Command,
@@ -98,7 +97,7 @@ export interface ReceiverProgram {
   close(): Promise<void>;
 }
 
-/** A folder for what an example builds and keeps. */
+/** Makes a folder for what an example builds and keeps, and builds the example there. */
 export async function prepare(
   language: Language,
 ): Promise<{ folder: string; remove(): Promise<void> }> {

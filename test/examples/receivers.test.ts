@@ -1,4 +1,4 @@
-// The receivers' kit: every example as a real process, sent real deliveries by the service.
+// The receivers' kit: each example runs as a real process and gets the service's real deliveries.
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -50,13 +50,13 @@ const ended = (id: string) =>
     return delivery && delivery.status !== 'pending' ? delivery : null;
   });
 
-const suite = (language: Language) => () => {
-  let place: Awaited<ReturnType<typeof prepare>>;
+const testsOf = (language: Language) => () => {
+  let prepared: Awaited<ReturnType<typeof prepare>>;
   let receiver: ReceiverProgram;
   let subscription: { id: string; secret: string };
 
   beforeAll(async () => {
-    place = await prepare(language);
+    prepared = await prepare(language);
     const port = await freePort();
     const { status, body } = await service.api.post('/api/hooks', {
       event: 'message.received',
@@ -65,12 +65,12 @@ const suite = (language: Language) => () => {
     });
     expect(status).toBe(201);
     subscription = body;
-    receiver = await startReceiver(language, place.folder, port, [subscription.secret]);
+    receiver = await startReceiver(language, prepared.folder, port, [subscription.secret]);
   }, 180_000); // the first build of the Go example compiles Go's own library
   afterAll(async () => {
     await service.api.delete(`/api/hooks/${subscription?.id}`);
     await receiver?.close();
-    await place?.remove();
+    await prepared?.remove();
   });
 
   const post = async (body: string, headers: Record<string, string>) =>
@@ -134,7 +134,7 @@ const suite = (language: Language) => () => {
     expect(receiver.handled('evt_FALSE')).toBe(0);
   });
 
-  it('does not say 2xx to what it cannot read', async () => {
+  it('does not answer 2xx to what it cannot read', async () => {
     expect(await post('not JSON', signed('not JSON'))).toBeGreaterThanOrEqual(400);
     expect((await fetch(receiver.url)).status).toBeGreaterThanOrEqual(400);
   });
@@ -149,7 +149,7 @@ const suite = (language: Language) => () => {
     await waitFor('it to be handled', () => receiver.handled(delivery.event_id) === 1);
   });
 
-  it('is reached by the commands of the README', async () => {
+  it('answers the commands of the README as the README says', async () => {
     const readme = await readFile(join(kit, 'README.md'), 'utf8');
     const script = /```sh\n(BODY=[\s\S]*?)```/
       .exec(readme)![1]!
@@ -164,7 +164,7 @@ const suite = (language: Language) => () => {
 describe('the receivers of the kit', () => {
   for (const language of LANGUAGES) {
     if (isInstalled(language)) {
-      describe(language.name, suite(language));
+      describe(language.name, testsOf(language));
     } else if (process.env.ALL_RECEIVERS === '1') {
       it(language.name, () => {
         throw new Error(

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-it('of all that the service depends on, names what no licence permits', async () => {
+it('licences.mjs names the dependencies of the service whose licence is not permitted, and fails', async () => {
   const licences = [...PERMITTED, ...REFUSED];
   const keys = licences.map((_, number) => `node_modules/package-${number + 10}`);
   const dependencies = Object.fromEntries(keys.map((key) => [key.split('/')[1], '1']));

@@ -1,4 +1,4 @@
-// Names, versions, contents and changelog of what is published agree with each other.
+// The names, versions, contents and changelog of the published packages agree with each other.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function publishedPaths(): Promise<string[][]> {
 }
 
 describe('the packages', () => {
-  it('have their names, one version, one licence, and a lock file that fits', () => {
+  it('have the expected names, one version, one licence, and a lock file that fits', () => {
     const manifests = PACKAGES.map((folder) => json(join(folder, 'package.json')));
     expect(manifests.map(({ name }) => name)).toEqual([
       'n8n-nodes-conversation-service',
@@ -86,7 +86,7 @@ describe('the packages', () => {
     expect(service).toContain(bin['conversation-service']);
   });
 
-  it('are what the changelog begins with, and its sections go back in time', () => {
+  it('have the version with which the changelog begins; its sections go back in time', () => {
     const sections = sectionsOf(read('CHANGELOG.md'));
     const { version } = json('package.json');
     const released = sections.filter(({ date }) => /^\d{4}-/.test(date ?? ''));
@@ -100,7 +100,7 @@ describe('the packages', () => {
     for (const { text } of sections) expect(text).toMatch(/^- /m);
   });
 
-  it('are served by images and units of the same names', () => {
+  it('have an image of the same name, and the documents that people look for', () => {
     expect(read('compose.yaml')).toContain('image: ${SERVICE_IMAGE:-conversation-service}');
     for (const file of ['SECURITY.md', 'CONTRIBUTING.md', 'LICENSE', 'service/README.md'])
       expect([file, existsSync(join(root, file))]).toEqual([file, true]);

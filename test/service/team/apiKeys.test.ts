@@ -16,11 +16,11 @@ const NOBODY = '00000000000000000000000000';
 describe('API keys', () => {
   let service: TestService;
   let browser: Browserless;
-  let ahead = 0;
+  let aheadMs = 0;
   beforeAll(async () => {
     service = await startTestService({
       env: { ...MEMBER_ENV, TRUSTED_PROXIES: '127.0.0.1/32' },
-      clock: { now: () => new Date(Date.now() + ahead) },
+      clock: { now: () => new Date(Date.now() + aheadMs) },
     });
     browser = await signedInBrowser(service.url);
   });
@@ -31,10 +31,10 @@ describe('API keys', () => {
     return apiClient(service.url, /<code id="once">(cs_live_\w{32})</.exec(html)![1]!);
   };
 
-  it('are refused once they have expired, with the way out, and work again when their end moves', async () => {
+  it('are refused once they have expired, with a message that says what to do, and work again when their end is moved', async () => {
     const api = await create({ name: 'for a week', expires: '7' });
     expect((await api.get('/api/hooks')).status).toBe(200);
-    ahead = 7 * DAY_MS + 1000;
+    aheadMs = 7 * DAY_MS + 1000;
     const { status, headers, body } = await api.get('/api/hooks');
     expect([status, body.error.code]).toEqual([401, 'unauthorized']);
     expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -49,7 +49,7 @@ describe('API keys', () => {
     expect((await api.get('/api/hooks')).status).toBe(200);
   });
 
-  it('say from which address they were used last; a trusted proxy tells it', async () => {
+  it('say from which address they were used last, as a trusted proxy reports it', async () => {
     const api = await create({ name: 'from afar' });
     await api.call('GET', '/api/hooks', undefined, { 'x-forwarded-for': '198.51.100.7' });
     await waitFor('its use to be noted', async () =>
@@ -57,7 +57,7 @@ describe('API keys', () => {
     );
   });
 
-  it('call exactly what they are limited to', async () => {
+  it('may call exactly what they are limited to', async () => {
     const withKey = operations.filter(({ auth }) => auth === 'key');
     const missing = async (api: ReturnType<typeof apiClient>, path: string, method: string) => {
       const { status, body } = await api.call(method.toUpperCase(), path);
@@ -72,12 +72,12 @@ describe('API keys', () => {
       });
       for (const each of withKey) {
         const needed = permissionFor(each);
-        const may = needed === null || needed === permission || needed === `${area}:read`;
+        const isAllowed = needed === null || needed === permission || needed === `${area}:read`;
         const path = `/api${each.path.replace(/:\w+/g, NOBODY)}`;
         expect([permission, each.id, await missing(api, path, each.method)]).toEqual([
           permission,
           each.id,
-          !may,
+          !isAllowed,
         ]);
       }
     }
@@ -88,7 +88,7 @@ describe('API keys', () => {
   });
 });
 
-it('lists a new key also where a thousand were revoked before it', async () => {
+it('a new key is listed even after a thousand others were revoked', async () => {
   const { store, remove } = await openFreshStore();
   try {
     const deps = { store, clock: systemClock };

@@ -47,7 +47,7 @@ describe('an account', () => {
     expect((await ana.get('/team')).text).toContain('Benedikt');
   });
 
-  it('tells times in the zone of the profile, to each member in their own', async () => {
+  it('shows each member the times in the zone of their own profile', async () => {
     const { body } = await service.api.get('/api/members');
     const { created_at: joined } = body.data.find(({ id }: { id: string }) => id === benId);
     const inTokyo = new Date(Date.parse(joined) + 9 * 3_600_000).toISOString();
@@ -84,13 +84,13 @@ describe('an account', () => {
     expect((await signIn(PASSWORD)).path).toBe('/conversations');
   });
 
-  it('takes no link that is not whole', async () => {
+  it('refuses an incomplete link', async () => {
     for (const token of ['', '.', benId, `${benId}.`, `${benId}.x`, '.x'])
       expect((await choose(token)).status).toBe(404);
   });
 });
 
-it('is signed out everywhere, in however many browsers', async () => {
+it('all sessions of a member end except the one that is kept, however many there are', async () => {
   const { store, remove } = await openFreshStore();
   try {
     await store.transaction(async (tx) => {
@@ -107,7 +107,7 @@ it('is signed out everywhere, in however many browsers', async () => {
   }
 });
 
-it('leads an owner to the overview, and a member to the conversations', async () => {
+it('the first page of an owner is the overview, that of a member the conversations', async () => {
   const service = await startTestService({ env: MEMBER_ENV });
   try {
     const { ana, ben } = await teamOfTwo(service, 'member');

@@ -20,12 +20,12 @@ describe('tries to sign in', () => {
     postFrom(PROXY, service.url + path, { forwardedFor: address, form });
   const signIn = (address: string, email: string, password = 'wrong') =>
     post('/sign-in', address, { email, password });
-  /** As many at once as are taken at once. */
-  const inTurns = async (many: number, one: (n: number) => Promise<number>) => {
+  /** In batches of 35, which is how many the service takes at once. */
+  const inBatches = async (many: number, one: (n: number) => Promise<number>) => {
     const statuses: number[] = [];
     for (let begun = 0; begun < many; begun += 35) {
-      const turn = Array.from({ length: Math.min(35, many - begun) }, (_, n) => one(begun + n));
-      statuses.push(...(await Promise.all(turn)));
+      const batch = Array.from({ length: Math.min(35, many - begun) }, (_, n) => one(begun + n));
+      statuses.push(...(await Promise.all(batch)));
     }
     return statuses;
   };
@@ -37,33 +37,33 @@ describe('tries to sign in', () => {
 
   it('from one address end after ten with one e-mail and a hundred in all', async () => {
     const { email, password } = MEMBER;
-    const tries = await inTurns(96, () => signIn('192.0.2.1', email));
+    const tries = await inBatches(96, () => signIn('192.0.2.1', email));
     expect(countBy(tries)).toEqual({ 401: 10, 429: 86 });
     for (const spelling of [email, `A${email.slice(1)} `])
       expect(await signIn('192.0.2.1', spelling, password)).toBe(429);
     expect(await signIn('192.0.2.2', email, password)).toBe(303);
 
-    const others = await inTurns(10, (n) => signIn('192.0.2.1', `somebody${n}@example.com`));
+    const others = await inBatches(10, (n) => signIn('192.0.2.1', `somebody${n}@example.com`));
     expect(countBy(others)).toEqual({ 401: 2, 429: 8 });
     expect(await signIn('192.0.2.2', email, password)).toBe(303);
   });
 
-  it('of a member behind the address of one who guesses are taken', async () => {
-    await inTurns(20, () => signIn('192.0.2.1', 'somebody@example.com'));
+  it('of a member are taken from an address from which somebody else guesses', async () => {
+    await inBatches(20, () => signIn('192.0.2.1', 'somebody@example.com'));
     expect(await signIn('192.0.2.1', MEMBER.email, MEMBER.password)).toBe(303);
   });
 
   it(
-    'from 50 addresses slow a member down, as much as anything can, and do not lock them out',
+    'from 50 addresses at most slow a member down, and do not lock them out',
     async () => {
-      const tries = await inTurns(50, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
+      const tries = await inBatches(50, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
       expect(countBy(tries)).toEqual({ 401: 50 });
       expect(await signIn('198.51.100.1', MEMBER.email, MEMBER.password)).toBe(303);
     },
     SLOW_MS,
   );
 
-  it('say when to come again, and end the connection', async () => {
+  it('that are refused get an answer that says when to come again, and their connection ends', async () => {
     const ana = { ...MEMBER, password: 'wrong' };
     for (let n = 0; n < 10; n++) await browserless(service.url).post('/sign-in', ana);
     const { status, headers, text } = await browserless(service.url).post('/sign-in', ana);
@@ -73,11 +73,11 @@ describe('tries to sign in', () => {
     expect(text).toContain('Too many wrong passwords. Wait for 15 minutes and try again.');
   });
 
-  it('count together with links that are tried from the address', async () => {
+  it('count together with the links that are tried from the same address', async () => {
     const person = { name: 'Eve', email: 'eve@example.com', password: 'a long password' };
     const use = (path: string, address: string) => post(path, address, { ...person, token: 'x' });
-    expect(countBy(await inTurns(50, () => use('/join', '192.0.2.1')))).toEqual({ 404: 50 });
-    const links = await inTurns(60, () => use('/setup', '192.0.2.1'));
+    expect(countBy(await inBatches(50, () => use('/join', '192.0.2.1')))).toEqual({ 404: 50 });
+    const links = await inBatches(60, () => use('/setup', '192.0.2.1'));
     expect(countBy(links)).toEqual({ 404: 50, 429: 10 });
     expect(await signIn('192.0.2.1', MEMBER.email, MEMBER.password)).toBe(429);
     expect(await use('/join', '192.0.2.2')).toBe(404);
@@ -85,14 +85,16 @@ describe('tries to sign in', () => {
 
   it('that were right do not count: an office signs in behind one address', async () => {
     const link = { name: 'Eve', email: 'eve@example.com', password: 'a long password', token: 'x' };
-    expect(countBy(await inTurns(99, () => post('/join', '192.0.2.1', link)))).toEqual({ 404: 99 });
+    expect(countBy(await inBatches(99, () => post('/join', '192.0.2.1', link)))).toEqual({
+      404: 99,
+    });
     for (let n = 0; n < 12; n++)
       expect(await signIn('192.0.2.1', MEMBER.email, MEMBER.password)).toBe(303);
   });
 });
 
 describe('what is held back', () => {
-  it('is a bounded number: the oldest goes on early', async () => {
+  it('is limited in number: beyond the limit, the oldest goes on early', async () => {
     const pauses = new Pauses(2);
     const ended: string[] = [];
     const pause = (name: string, ms: number) => pauses.pause(ms).then(() => ended.push(name));

@@ -37,7 +37,7 @@ describe('canned replies', () => {
     expect(html).toContain('Dear Zoë &lt;b>, we are open from 9 to 5.\nana, ');
   });
 
-  it('leave open what is not known, unless they say another word for it', async () => {
+  it('leave a placeholder as it is when its value is unknown, unless it has a default', async () => {
     await ana.post(PATH, {
       name: 'Greeting',
       shortcut: 'hi',
@@ -77,7 +77,7 @@ describe('canned replies', () => {
 });
 
 describe('a note of a member', () => {
-  it('stands in the thread, also of a closed conversation, and never reaches the customer', async () => {
+  it('appears in the thread, even of a closed conversation, and never reaches the customer', async () => {
     const service = await startTestService({ env: MEMBER_ENV });
     try {
       const ana = await signedInBrowser(service.url);

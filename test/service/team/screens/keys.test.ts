@@ -22,7 +22,7 @@ describe('the Keys and subscriptions screen: keys', () => {
   let service: TestService;
   let browser: Browserless;
   let stranger: ApiClient;
-  /** The ids of the keys of the other workspace, which has one. */
+  /** The ids of the other workspace's keys; there is one. */
   let theirKeys: string[];
   let logged = '';
 

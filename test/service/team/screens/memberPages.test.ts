@@ -9,11 +9,11 @@ import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-const START = [
+const START_PAGES = [
   ...['/conversations', '/waiting', '/overview', '/tools', '/agent', '/channels', '/payments'],
   ...['/keys', '/team', '/settings', '/settings/canned-replies', '/account', '/examples'],
 ];
-/** What is not a page of the team. */
+/** Paths that are not pages of the team. */
 const NOT_OF_THE_TEAM = /^\/(assets|chat|api|pay|sign-out|live)(?![\w-])/;
 
 /** A section, or a row of buttons, with nothing in it. A cell of a table may be empty. */
@@ -67,7 +67,7 @@ describe('a member', () => {
     }
   });
 
-  it('reads no verify token and no signature, which an owner does', async () => {
+  it('reads no verify token and no signature, although an owner does', async () => {
     const delivery = await deliveryOf(ana);
     const { html } = await ana.get(delivery);
     const [, signature] = /webhook-signature: (v1,[\w+/=]+)/.exec(html)!;
@@ -111,7 +111,7 @@ describe('a member', () => {
 
 /** The pages that the browser's user can reach by links, each once. */
 async function readAll(browser: Browserless): Promise<Page[]> {
-  const waiting = [...START];
+  const waiting = [...START_PAGES];
   const found = new Map<string, Page>();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (found.has(path) || NOT_OF_THE_TEAM.test(path)) continue;

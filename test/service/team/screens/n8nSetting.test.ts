@@ -1,4 +1,4 @@
-// Where n8n runs: the question at the first start, the settings, and what they open.
+// Where n8n runs: the question at the first start, the settings, and the targets that they allow.
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
@@ -60,7 +60,7 @@ describe('the setup form', () => {
     });
   const keyIn = (html: string) => /cs_live_[0-9A-Za-z]{32}/.exec(html)![0];
 
-  it('asks, and proposes this machine and n8n’s port on a service for this machine', async () => {
+  it('asks where n8n runs; a service for this machine proposes this machine and n8n’s port', async () => {
     const { html, text } = await visitor.get(`/setup?token=${token}`);
     expect(text).toContain('Where does n8n run?');
     expect(html).toMatch(/value="this_machine" checked/);
@@ -139,7 +139,7 @@ describe('the setup form', () => {
     expect((await subscribe(api, `https://localhost:${n8n.port}/x`)).status).toBe(422);
   });
 
-  it('does not ask when the environment says it', async () => {
+  it('does not ask when the environment says where n8n runs', async () => {
     await service.restart({ N8N_URL: `http://localhost:${n8n.port}` });
     visitor = browserless(service.url);
     token = new URL(service.setupUrl!).searchParams.get('token')!;
@@ -190,7 +190,7 @@ describe('the settings', () => {
     return bob;
   };
 
-  it('say that nobody has chosen; then what was chosen, by whom, and it holds at once', async () => {
+  it('say that nobody has chosen, then what was chosen and by whom; a choice takes effect at once', async () => {
     expect((await ana.get('/settings')).text).toContain('Nobody has chosen yet.');
     const target = `http://localhost:${n8n.port}/webhook/x`;
     expect((await subscribe(service.api, target)).status).toBe(422);
@@ -248,7 +248,7 @@ describe('the settings', () => {
     }
   });
 
-  it('take this machine for what it is, however it is typed', async () => {
+  it('recognize this machine, however its address is typed', async () => {
     for (const typed of ['localhost', 'http://127.0.0.1:5678', '[::1]:5678', '127.1']) {
       const saved = await choose(ana, { n8n: 'private_network', n8n_address: typed });
       expect(saved.text).toContain('On this machine, at port 5678.');
@@ -268,7 +268,7 @@ describe('the settings', () => {
     expect((await ana.get('/settings')).text).toContain(`at port ${n8n.port}.`);
   });
 
-  it('are changed by the owner alone, and need their form', async () => {
+  it('can be changed only by the owner, and only with the form’s token', async () => {
     const bob = await join();
     const seen = await bob.get('/settings');
     expect(seen.text).toContain('Only ana, who set up this service, can change it.');
@@ -304,7 +304,7 @@ describe('the settings', () => {
     expect((await choose(again, local())).status).toBe(403);
   });
 
-  it('are not shown where the environment decides, except that it does', async () => {
+  it('only say that the environment decides, when it does', async () => {
     await choose(ana, { n8n: 'private_network', n8n_address: '192.168.1.20' });
     await service.restart({ N8N_URL: `http://127.0.0.1:${n8n.port}` });
     ana = await signedInBrowser(service.url);
@@ -329,7 +329,7 @@ describe('the settings, from several processes', () => {
   });
   afterAll(() => n8n?.close());
 
-  it('hold in every process soon', async () => {
+  it('soon take effect in every process', async () => {
     const { url, api: first } = service;
     const apis = [first, service.api, service.api];
     const ana = await signedInBrowser(url);
@@ -361,7 +361,7 @@ describe('the settings, from several processes', () => {
     const { text } = await browsers[0]!.get('/settings');
     const port = Number(/at port (\d+)/.exec(text)![1]);
     for (const api of [service.api, service.api])
-      await waitFor('the stored port alone', async () => {
+      await waitFor('only the stored port to be open', async () => {
         const open = await Promise.all(
           [7000, 7001, 7002, 7003].map(async (each) => {
             const { status } = await subscribe(api, `http://localhost:${each}/`, 'message.sent');

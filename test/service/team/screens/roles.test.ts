@@ -1,4 +1,4 @@
-// What an owner may do and a member may not: asked of the addresses, not of the buttons.
+// What an owner may do and a member may not. The tests ask the addresses, not the buttons.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { browserless, MEMBER_ENV, type Browserless } from '../../../helpers/browserless.ts';
 import { openFreshStore } from '../../../helpers/openStore.ts';
@@ -65,7 +65,7 @@ const EVERYBODYS_PAGES = [
   ...['/keys', '/team', '/settings', '/settings/canned-replies', '/account'],
 ];
 
-/** An address of a route, of a thing that does not exist. */
+/** A route's address with ids that do not exist. */
 const pathOf = (route: string): string => route.replace(/:\w+/g, 'none_1');
 
 describe('an owner and a member', () => {
@@ -118,7 +118,7 @@ describe('an owner and a member', () => {
     },
   );
 
-  it('a member writes canned replies and invites members, and no owners', async () => {
+  it('a member writes canned replies and invites members, but no owners', async () => {
     await ben.get('/settings/canned-replies');
     const reply = { name: 'Hello', shortcut: 'hello', text: 'Hello!' };
     expect((await ben.post('/settings/canned-replies', reply)).path).toContain('notice=');
@@ -195,7 +195,7 @@ describe('an owner and a member', () => {
       expect((await browserless(service.url).get(path)).status).toBe(404);
   });
 
-  it('a member leaves by themselves', async () => {
+  it('a member can leave the team', async () => {
     await ben.get('/team');
     expect((await ben.post(`/team/members/${benId}/remove`)).path).toBe('/sign-in?notice=left');
   });

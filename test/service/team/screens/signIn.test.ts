@@ -1,4 +1,4 @@
-// What a sign-in says, and where it leads: to the page that was asked for, and never to somebody else's.
+// What a sign-in says, and where it leads: to the page that was asked for, never to another site.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
@@ -12,7 +12,7 @@ describe('a sign-in', () => {
   });
   afterAll(() => service?.stop());
 
-  /** Where the form leads, and the page itself who is signed in already. */
+  /** Where the form leads, and where the page leads somebody who is signed in already. */
   const leadsTo = async (next: string) => {
     const redirect = 'manual';
     const body = new URLSearchParams({ ...MEMBER, next });
@@ -26,7 +26,7 @@ describe('a sign-in', () => {
     return answers.map(({ status, headers }) => [status, headers.get('location')]);
   };
 
-  it('brings back the e-mail of one that is refused, and not the password', async () => {
+  it('shows the e-mail again when it is refused, but not the password', async () => {
     const { email } = MEMBER;
     const page = await browserless(service.url).post('/sign-in', { email, password: 'wrong one' });
     expect([page.status, page.value('email')]).toEqual([401, email]);
@@ -61,7 +61,7 @@ describe('a sign-in', () => {
     ]);
   });
 
-  // Paths of ours, at which there is nothing.
+  // Paths of our own service, at which there is no page.
   it.each(['/%09/evil.example', '/@evil.example'])('leads to our own “%s”', async (next) => {
     for (const [status, location] of await leadsTo(next))
       expect([status, new URL(String(location), service.url).href]).toEqual([

@@ -56,7 +56,7 @@ describe('the team', () => {
     expect((await join(token)).page.status).toBe(404);
   });
 
-  it('who is removed is out at once, and so are the invitations they made', async () => {
+  it('a member who is removed is signed out at once, and their invitations end', async () => {
     const { browser, fields } = await join(await invite(ana));
     const backdoor = await invite(browser);
     const id = await idOf(fields.name);
@@ -81,7 +81,7 @@ describe('the team', () => {
     expect((await join(tokens.at(-1)!)).page.status).toBe(404);
   });
 
-  it('changes a password, signs the other browsers out, and does not let the present one be guessed', async () => {
+  it('changes a password, signs the other browsers out, and does not let the current password be guessed', async () => {
     const { browser, fields } = await join(await invite(ana));
     const elsewhere = await signedInBrowser(service.url, fields);
     await browser.get('/account');
