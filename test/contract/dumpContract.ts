@@ -380,7 +380,7 @@ export const describeDump = (
       const numbers = new Set<number>();
       for (let round = 0; round < 12 || numbers.size < 2; round += 1) {
         const dump = await gather(store.dump());
-        const of = (id: string) =>
+        const numbersOf = (id: string) =>
           dump.flatMap((each) =>
             'document' in each && each.document.id === id
               ? [(each.document as Thing).number]
@@ -389,9 +389,9 @@ export const describeDump = (
                 : [],
           );
         for (const n of [0, 1, 2, 3]) {
-          expect(of(`right-${n}`)).toEqual(of(`left-${n}`));
-          expect(of(`job-${n}`)).toEqual(of(`left-${n}`));
-          for (const number of of(`left-${n}`)) numbers.add(number as number);
+          expect(numbersOf(`right-${n}`)).toEqual(numbersOf(`left-${n}`));
+          expect(numbersOf(`job-${n}`)).toEqual(numbersOf(`left-${n}`));
+          for (const number of numbersOf(`left-${n}`)) numbers.add(number as number);
         }
         expect(
           dump.filter((each) => 'document' in each && each.document.id.startsWith('still-')),

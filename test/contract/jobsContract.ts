@@ -107,9 +107,9 @@ export const describeJobs = (
     });
 
     it('takes groups in turn', async () => {
-      const of = (group: string) =>
+      const jobsOf = (group: string) =>
         [1, 2, 3].map((i) => job(`${group}${i}`, { group, runAt: NOW - 10 + i }));
-      await enqueue(...of('a'), ...of('b'), ...of('c'));
+      await enqueue(...jobsOf('a'), ...jobsOf('b'), ...jobsOf('c'));
       const first = await claim({ limit: 3 });
       expect(first.map((id) => id[0]).sort()).toEqual(['a', 'b', 'c']);
       const rest = await claim({ limit: 100 });
@@ -132,7 +132,7 @@ export const describeJobs = (
     });
 
     describe('groups of one share', () => {
-      const of = (share: string, groups: number) =>
+      const jobsOf = (share: string, groups: number) =>
         Array.from({ length: groups }, (_, n) => job(`${share}${n}`, { group: `${share} ${n}` }));
       /** How many places are free, and how many each share holds. */
       const placesOf = (free: number, held: Record<string, number> = {}) => ({
@@ -143,23 +143,23 @@ export const describeJobs = (
         ids.filter((id) => id.startsWith(share)).length;
 
       it('are served in turn with another share, however many they are', async () => {
-        await enqueue(...of('a', 50), ...of('b', 1), ...of('c', 2));
+        await enqueue(...jobsOf('a', 50), ...jobsOf('b', 1), ...jobsOf('c', 2));
         expect((await claim({ limit: 3 })).map((id) => id[0]).sort()).toEqual(['a', 'b', 'c']);
         expect((await claim({ limit: 2 })).map((id) => id[0]).sort()).toEqual(['a', 'c']);
         expect(countOf('a', await claim())).toBe(48);
       });
 
       it('are served in turn with a share that comes later, from one claim to the next', async () => {
-        await enqueue(...of('a', 50));
+        await enqueue(...jobsOf('a', 50));
         await claim({ limit: 3 });
-        await enqueue(...of('b', 2));
+        await enqueue(...jobsOf('b', 2));
         const claimed: string[] = [];
         for (let n = 0; n < 4; n += 1) claimed.push(...(await claim({ limit: 1 })));
         expect(claimed.map((id) => id[0]).sort()).toEqual(['a', 'a', 'b', 'b']);
       });
 
       it('get no more places together than are left free, and leave them to others', async () => {
-        await enqueue(...of('a', 20), ...of('b', 1));
+        await enqueue(...jobsOf('a', 20), ...jobsOf('b', 1));
         const claimed = await claim({ places: placesOf(8) });
         expect([countOf('a', claimed), countOf('b', claimed)]).toEqual([4, 1]);
         expect(await claim({ places: placesOf(3, { a: 4, b: 1 }) })).toEqual([]);
@@ -169,21 +169,21 @@ export const describeJobs = (
 
       it('have half of the places when no other share wants any, several of one group too', async () => {
         await enqueue(
-          ...of('a', 9),
+          ...jobsOf('a', 9),
           ...Array.from({ length: 9 }, (_, n) => job(`a${n}th`, { group: 'a more' })),
         );
         expect(await claim({ places: placesOf(10) })).toHaveLength(5);
       });
 
       it('come after the groups of a share that holds less', async () => {
-        await enqueue(...of('a', 5), ...of('b', 5), ...of('c', 5));
+        await enqueue(...jobsOf('a', 5), ...jobsOf('b', 5), ...jobsOf('c', 5));
         const claimed = await claim({ limit: 4, places: placesOf(100, { a: 3, b: 1, c: 9 }) });
         expect([countOf('a', claimed), countOf('b', claimed)]).toEqual([1, 3]);
       });
 
       it('are neither asked for free slots nor waited for while their share may take no more', async () => {
         await enqueue(
-          ...of('a', 40),
+          ...jobsOf('a', 40),
           job('later', { group: 'a later', runAt: NOW + 5 }),
           job('b', { group: 'b x', runAt: NOW + 20 }),
         );

@@ -65,10 +65,10 @@ export const storeContract = (
           throw new Error('no');
         });
         await expect(failing).rejects.toThrow('no');
-        const of = (group: string) =>
+        const inGroup = (group: string) =>
           store.transaction((tx) => tx.things.find({ where: { group }, limit: 9 }));
-        expect(await of('old')).toHaveLength(1);
-        expect(await of('new')).toHaveLength(0);
+        expect(await inGroup('old')).toHaveLength(1);
+        expect(await inGroup('new')).toHaveLength(0);
         await put(store, thing('b', { code: 'y' }));
         await expect(put(store, thing('c', { code: 'x' }))).rejects.toThrow(UniqueViolation);
       });

@@ -12,7 +12,7 @@ const status =
     void response.writeHead(code).end();
 const breakOff: ReceiverHandler = (_request, _response, raw) => void raw.socket.destroy();
 
-interface Delivered {
+interface ShownDelivery {
   readonly id: string;
   readonly event_id: string;
   readonly status: string;
@@ -52,7 +52,7 @@ describe('a subscription that catches up after an outage', () => {
     return body.id as string;
   };
   /** Oldest first. */
-  const deliveries = async (id: string): Promise<Delivered[]> =>
+  const deliveries = async (id: string): Promise<ShownDelivery[]> =>
     (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body.data.toReversed();
   const statuses = async (id: string) => (await deliveries(id)).map((each) => each.status);
   const settled = (id: string) =>

@@ -41,7 +41,7 @@ function deliverAll(
 ): Outcome {
   let now = 0;
   const agenda: { at: number; run: () => void }[] = [];
-  const at = (when: number, run: () => void) => void agenda.push({ at: when, run });
+  const schedule = (when: number, run: () => void) => void agenda.push({ at: when, run });
   const outcome: Outcome = {
     delivered: 0,
     failed: 0,
@@ -58,7 +58,7 @@ function deliverAll(
     while (busy < workers && queue.length > 0) {
       const done = queue.shift()!;
       busy += 1;
-      at(now + serviceMs(now), () => {
+      schedule(now + serviceMs(now), () => {
         busy -= 1;
         done();
         handle();
@@ -88,7 +88,7 @@ function deliverAll(
         outcome.waitsMs.push(now - sentAt);
         send(sender);
       });
-      at(now + TIMEOUT_MS, () => {
+      schedule(now + TIMEOUT_MS, () => {
         if (isOver) return;
         isOver = true;
         sender.limit.end('retry', TIMEOUT_MS);
@@ -96,8 +96,8 @@ function deliverAll(
         outcome.lastTimeOutAt = now;
         const delayMs = RETRY_DELAYS_MS[event.tries - 1];
         if (delayMs === undefined) outcome.failed += 1;
-        else at(now + delayMs, () => (sender.waiting.push(event), send(sender)));
-        if (sender.limit.pausedMs > 0) at(now + sender.limit.pausedMs, () => send(sender));
+        else schedule(now + delayMs, () => (sender.waiting.push(event), send(sender)));
+        if (sender.limit.pausedMs > 0) schedule(now + sender.limit.pausedMs, () => send(sender));
         send(sender);
       });
     }

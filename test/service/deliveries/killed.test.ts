@@ -78,13 +78,13 @@ describe('a service that is killed', () => {
       .map(({ id }) => id as string);
   const deliveries = async (id: string, query = ''): Promise<Json[]> =>
     (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data;
-  const recorded = (id: string) =>
+  const waitForRecords = (id: string) =>
     waitFor('the records', async () => (await deliveries(id, '?status=pending')).length === 0);
 
   it('keeps what is on record, invents nothing, loses nothing, and repeats only what was under way', async () => {
-    const revival = await failedAndRemoved();
-    const redelivery = await recordedOnce();
-    const refusal = await refusedOnce();
+    const revival = await failAndRemove();
+    const redelivery = await deliverOnce();
+    const refusal = await refuseOnce();
 
     await service.crashAndRestart(); // between two attempts, and while a subscription is removed
     const [story] = await deliveries(refusal.id);
@@ -99,13 +99,13 @@ describe('a service that is killed', () => {
     const heldBefore = refusal.held.length;
     const second = await reviveUntilMostIsToCome(revival.failed);
     await service.crashAndRestart(); // in the middle of an attempt, a redelivery and a revival
-    await madeAgain(refusal, heldBefore);
-    await everythingCame(revival, second);
-    await cameAgainInTheSameRound();
+    await expectAttemptMadeAgain(refusal, heldBefore);
+    await expectEverything(revival, second);
+    await expectRepeatInTheSameRound();
   });
 
-  /** The first attempt is refused; the next ones are held. */
-  async function refusedOnce() {
+  /** Has the receiver refuse the first attempt and hold the next ones. */
+  async function refuseOnce() {
     const { id } = await subscribe(retried);
     const held: ServerResponse[] = [];
     retried.answer = (response) => {
@@ -135,8 +135,8 @@ describe('a service that is killed', () => {
     return { id, held, first };
   }
 
-  async function madeAgain(
-    { id, held, first }: Awaited<ReturnType<typeof refusedOnce>>,
+  async function expectAttemptMadeAgain(
+    { id, held, first }: Awaited<ReturnType<typeof refuseOnce>>,
     heldBefore: number,
   ) {
     await waitFor('it to be made again', () => held.length > heldBefore);
@@ -148,7 +148,7 @@ describe('a service that is killed', () => {
     );
     retried.answer = take;
     for (const response of held) response.end('taken');
-    await recorded(id);
+    await waitForRecords(id);
     const [whole] = await deliveries(id);
     expect(whole).toEqual({
       ...first,
@@ -170,8 +170,8 @@ describe('a service that is killed', () => {
     expect(new Set(ids(retried))).toEqual(new Set([whole.event_id]));
   }
 
-  /** Some deliveries have failed, others came while there was no subscription. */
-  async function failedAndRemoved() {
+  /** Has deliveries fail, removes the subscription, and writes more messages afterwards. */
+  async function failAndRemove() {
     const failed = 40;
     const missed = 80;
     const first = await subscribe(revived);
@@ -179,7 +179,7 @@ describe('a service that is killed', () => {
     revived.answer = (response) => void response.writeHead(404).end();
     await write(failed, 'met a 404');
     await waitFor('the failures', () => revived.receiver.requests.length === failed);
-    await recorded(first.id);
+    await waitForRecords(first.id);
     await service.api.delete(`/api/hooks/${first.id}`);
     await write(missed, 'while removed');
     return { failed, all: failed + missed + OTHER_MESSAGES };
@@ -195,13 +195,13 @@ describe('a service that is killed', () => {
     return second;
   }
 
-  async function everythingCame(
-    { failed, all }: Awaited<ReturnType<typeof failedAndRemoved>>,
+  async function expectEverything(
+    { failed, all }: Awaited<ReturnType<typeof failAndRemove>>,
     { id, secret }: { id: string; secret: string },
   ) {
     const revival = () => ids(revived, failed);
     await waitFor('everything', () => new Set(revival()).size === all);
-    await recorded(id);
+    await waitForRecords(id);
     expect(revival().length).toBeLessThanOrEqual(all + MAX_UNDER_WAY);
     const faults = revived.receiver.requests
       .slice(failed)
@@ -209,7 +209,7 @@ describe('a service that is killed', () => {
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   }
 
-  async function recordedOnce() {
+  async function deliverOnce() {
     const { id } = await subscribe(redelivered);
     const { conversation_id: conversation } = await customer.write('goodbye');
     await service.api.post(`/api/conversations/${conversation}/close`, {
@@ -217,12 +217,12 @@ describe('a service that is killed', () => {
       verdict: 'goal_reached',
     });
     await waitFor('the request', () => redelivered.receiver.requests.length === 1);
-    await recorded(id);
+    await waitForRecords(id);
     return { id, event: ids(redelivered)[0]! };
   }
 
   /** The round's number tells the receiver that this is a repeat, not another redelivery. */
-  async function cameAgainInTheSameRound() {
+  async function expectRepeatInTheSameRound() {
     await waitFor('it to come again', () => redelivered.receiver.requests.length >= 3);
     const [first, ...others] = redelivered.receiver.requests.map(({ headers }) => [
       headers['x-service-delivery'],

@@ -55,7 +55,7 @@ describe('what was claimed and begun late', () => {
   const leases = (attemptMs: number) => {
     const late = new Lease(clock, LEASE_MS);
     clock.advance(LEASE_MS - attemptMs - RECORD_MS + 1);
-    return { late, present: new Lease(clock, LEASE_MS) };
+    return { late, current: new Lease(clock, LEASE_MS) };
   };
 
   it('a call of the HTTP kind that another process has sent is not taken for interrupted', async () => {
@@ -101,17 +101,17 @@ describe('what was claimed and begun late', () => {
     )[0]!;
     const call = () => store.transaction((tx) => tx.toolCalls.peek(id));
 
-    const { late, present } = leases(ATTEMPT_MS);
+    const { late, current } = leases(ATTEMPT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 0 });
-    expect(await beginToolCall(deps, id, present)).toMatchObject({
+    expect(await beginToolCall(deps, id, current)).toMatchObject({
       call: { attempts: 1, isUnderWay: true },
     });
     clock.advance(ATTEMPT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 1, isUnderWay: true });
     // After a crash, the call is taken for interrupted.
-    expect(await beginToolCall(deps, id, present)).toBeNull();
+    expect(await beginToolCall(deps, id, current)).toBeNull();
     expect(await call()).toMatchObject({ status: 'failed', error: { type: 'interrupted' } });
   });
 
@@ -144,10 +144,10 @@ describe('what was claimed and begun late', () => {
         )
       )[0];
 
-    const { late, present } = leases(TIMEOUT_MS);
+    const { late, current } = leases(TIMEOUT_MS);
     const covered = (lease: Lease) => () => lease.covers(TIMEOUT_MS);
     expect(await beginAttempt(deps, job, policy, covered(late))).toBeNull();
-    expect(await beginAttempt(deps, job, policy, covered(present))).toMatchObject({
+    expect(await beginAttempt(deps, job, policy, covered(current))).toMatchObject({
       outbound: { attempts: 1, isUnderWay: true },
     });
     expect(await beginAttempt(deps, job, policy, covered(late))).toBeNull();
@@ -158,7 +158,7 @@ describe('what was claimed and begun late', () => {
       nextAttemptAt: null,
     });
     // After a crash, the attempt is taken for interrupted.
-    expect(await beginAttempt(deps, job, policy, covered(present))).toBeNull();
+    expect(await beginAttempt(deps, job, policy, covered(current))).toBeNull();
     expect(await outbound()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
     expect((await outbound())!.nextAttemptAt).not.toBeNull();
   });

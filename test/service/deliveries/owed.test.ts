@@ -15,7 +15,7 @@ describe('what a subscription is owed', () => {
     stage.service.api.patch(`/api/hooks/${id}`, changes);
   const statuses = async (made: Made) =>
     (await deliveries(made)).map((each: Shown) => each.status).toReversed();
-  const endedAs = (made: Made, wanted: readonly string[]) =>
+  const waitForStatuses = (made: Made, wanted: readonly string[]) =>
     waitFor(wanted.join(), async () => (await statuses(made)).join() === wanted.join());
 
   it('is nothing new while it is paused, and what was pending waits; a test event is sent', async () => {
@@ -29,13 +29,13 @@ describe('what a subscription is owed', () => {
     await write('in the pause');
     stage.clock.advance(2 * MINUTE_MS);
     await stage.service.api.post(`/api/hooks/${made.id}/test`);
-    await endedAs(made, ['pending', 'delivered']);
+    await waitForStatuses(made, ['pending', 'delivered']);
     stage.clock.advance(2 * MINUTE_MS);
     await stage.service.api.post(`/api/hooks/${made.id}/test`);
-    await endedAs(made, ['pending', 'delivered', 'delivered']);
+    await waitForStatuses(made, ['pending', 'delivered', 'delivered']);
     await patch(made, { paused: false });
     stage.clock.advance(2 * MINUTE_MS);
-    await endedAs(made, ['delivered', 'delivered', 'delivered']);
+    await waitForStatuses(made, ['delivered', 'delivered', 'delivered']);
     expect(texts().at(-1)).toBe('waits for a retry');
     await write('after the pause');
     await delivered(made, 4);
@@ -82,16 +82,16 @@ describe('what a subscription is owed', () => {
       events: ['message.sent', 'message.received'],
       filter: { statuses: ['closed'] },
     });
-    await endedAs(second, ['delivered', 'delivered', 'cancelled']);
+    await waitForStatuses(second, ['delivered', 'delivered', 'cancelled']);
     await remove(second);
     await write('for a third');
     const third = await subscribe({ event: 'message.received' });
     expect(third).toMatchObject({ id: first.id, filter: null, events: ['message.received'] });
     // A removed subscription is owed what it asked for: its filter left the message out.
-    await endedAs(third, ['delivered', 'delivered', 'cancelled']);
+    await waitForStatuses(third, ['delivered', 'delivered', 'cancelled']);
   });
 
-  it('is also what the removed one was owed that shares most events with it; one that shares none is not revived', async () => {
+  it('comes from the removed subscription that shares the most events with it; one that shares none is not revived', async () => {
     await start();
     const one = await subscribe({ event: 'message.received' });
     const two = await subscribe({ events: ['message.sent', 'conversation.closed'] });

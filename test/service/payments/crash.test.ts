@@ -103,7 +103,7 @@ describe('payments and a real process', () => {
       const paid = await makeLink(service, await newConversation(service));
       const cancelled = await makeLink(service, await newConversation(service));
       await stripe.pay(stripe.sessionOf(paid.id).id);
-      const told = await paidLink();
+      const paidByWebhook = await paidLink();
       const sessions = stripe.sessions.length;
       const creations = {
         notBegun: await cutOffCreation({ isMade: false }),
@@ -124,10 +124,10 @@ describe('payments and a real process', () => {
         stripe.sessionOf(cancelled.id).status,
         (await readLink(service, paid.id)).status,
       ]).toEqual(['open', 'open']);
-      expect((await deliver(webhookUrl, told.webhook)).status).toBe(200);
+      expect((await deliver(webhookUrl, paidByWebhook.webhook)).status).toBe(200);
       stripe.answerAll(null); // what was asked before stays without an answer
       await service.crashAndStartHere();
-      return { paid, cancelled, told, creations, sessions };
+      return { paid, cancelled, paidByWebhook, creations, sessions };
     }
 
     /** Asks for a link, and never gets it. */
@@ -180,7 +180,7 @@ describe('payments and a real process', () => {
     });
 
     it('right after the 200 to a webhook, the payment is paid, once', async () => {
-      const { id, webhook } = killed.told;
+      const { id, webhook } = killed.paidByWebhook;
       expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
       expect((await deliver(webhookUrl, webhook)).status).toBe(200);
       await allDelivered(service);

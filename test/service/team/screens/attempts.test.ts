@@ -20,7 +20,7 @@ describe('tries to sign in', () => {
     postFrom(PROXY, service.url + path, { forwardedFor: address, form });
   const signIn = (address: string, email: string, password = 'wrong') =>
     post('/sign-in', address, { email, password });
-  /** In batches of 35, which is how many the service takes at once. */
+  /** In batches of 35, fewer than the service takes at once. */
   const inBatches = async (many: number, one: (n: number) => Promise<number>) => {
     const statuses: number[] = [];
     for (let begun = 0; begun < many; begun += 35) {
