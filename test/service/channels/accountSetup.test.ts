@@ -116,7 +116,7 @@ describe('what a team fills in', () => {
       { acount: '123' },
       CHANGE,
       'settings.acount',
-      'there is account, note, token, spare, verify',
+      'the fields are account, note, token, spare, verify',
     ],
     [
       'a name is that of a property of every object',
