@@ -14,6 +14,7 @@ export class HeapAt implements Heap {
     return this.limitBytes * this.share;
   }
 
+  /** Not one of V8's own collections, so nobody is told. */
   collect(): void {
     this.collections += 1;
   }

@@ -1,6 +1,11 @@
 // How full the store takes its heap to be: measured after collections, estimated between them.
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HeapWatch, heapLimitBytes } from '../../../service/src/store/lowdb/memory/heapWatch.ts';
+import {
+  HeapWatch,
+  heapLimitBytes,
+  v8Heap,
+} from '../../../service/src/store/lowdb/memory/heapWatch.ts';
 import { HeapAt } from '../../helpers/heapAt.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';
@@ -121,6 +126,23 @@ describe('the watch over the heap', () => {
     heap.usedBytes = () => (heap.collections === 0 ? 0.9 * heap.limitBytes : collect());
     heap.collected(0.5);
     expect([watch.pressure.refuses, heap.collections]).toEqual(['nothing', 1]);
+  });
+});
+
+describe("V8's heap", () => {
+  it('tells of its own collections, and not of ours, which would be measured again and again', async () => {
+    const heap = v8Heap();
+    let told = 0;
+    const stop = heap.onCollected(() => (told += 1));
+    try {
+      heap.collect();
+      await sleep(100);
+      expect(told).toBe(0);
+      for (const kept: unknown[] = []; told === 0; await turn())
+        kept.push(new Array(1_000_000).fill(0));
+    } finally {
+      stop();
+    }
   });
 });
 

@@ -44,7 +44,10 @@ export interface Heap {
   usedBytes(): number;
   /** Runs a major garbage collection. */
   collect(): void;
-  /** Calls back soon after each major garbage collection. @returns a function that stops it */
+  /**
+   * Calls back soon after each major garbage collection that V8 begins by itself.
+   * @returns a function that stops it
+   */
   onCollected(call: () => void): () => void;
 }
 
@@ -215,7 +218,7 @@ const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.ind
 const inMib = (bytes: number) => Math.round(bytes / MIB);
 
 /** This thread's heap. */
-const v8Heap = (): Heap => {
+export const v8Heap = (): Heap => {
   // The flag makes `gc` known only to contexts that are created from now on.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -226,12 +229,15 @@ const v8Heap = (): Heap => {
     onCollected(call) {
       const observer = new PerformanceObserver((list) => {
         const entries = list.getEntries() as unknown as {
-          readonly detail?: { readonly kind?: number };
+          readonly detail: { readonly kind: number; readonly flags: number };
         }[];
-        const isMajor = entries.some(
-          ({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR,
+        // Node also reports our own collections, which are measured already.
+        const isByItself = entries.some(
+          ({ detail: { kind, flags } }) =>
+            kind === constants.NODE_PERFORMANCE_GC_MAJOR &&
+            (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) === 0,
         );
-        if (isMajor) call();
+        if (isByItself) call();
       });
       observer.observe({ entryTypes: ['gc'] });
       return () => observer.disconnect();
