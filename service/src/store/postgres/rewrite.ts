@@ -86,7 +86,8 @@ export async function vacuumAll(database: Database, schemaName: string): Promise
     await connection.query({ text: 'RESET statement_timeout' });
     connection.release();
   } catch (error) {
-    connection.release(error as Error);
+    // The pool must not keep a connection without a statement timeout.
+    connection.release(new Error('it may have no statement timeout', { cause: error }));
     throw error;
   }
 }

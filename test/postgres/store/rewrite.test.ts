@@ -1,0 +1,31 @@
+// Files that cannot be rewritten while somebody reads them.
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { silent } from '../../../service/src/store/clockAndLog.ts';
+import { runOn } from '../../../service/src/store/postgres/connection/database.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/connection/pgDatabase.ts';
+import { vacuumAll } from '../../../service/src/store/postgres/rewrite.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+
+let schema: string;
+let client: pg.Client;
+let database: PgDatabase;
+beforeEach(async () => {
+  schema = freshSchema();
+  await (await openStore(schema)).close();
+  client = await openClient();
+  database = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 1, log: silent });
+});
+afterEach(async () => {
+  await client.end();
+  await database.close();
+  await removeSchema(schema);
+});
+
+it('leaves no connection without a time limit for statements when it fails', async () => {
+  database.setSessionStatements(['SET lock_timeout = 100']);
+  await client.query(`BEGIN; LOCK TABLE "${schema}".things IN ACCESS SHARE MODE`);
+  await expect(vacuumAll(database, schema)).rejects.toThrow(/lock timeout/);
+  const { rows } = await runOn(database, { text: 'SHOW statement_timeout' });
+  expect(rows).toEqual([{ statement_timeout: '30s' }]);
+});
