@@ -4,6 +4,7 @@ import type { BrowserContext, Page, Route } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
+import { blockStorage } from './browser.ts';
 import { BEN, signIn, startTeam, type Team } from './team.ts';
 
 describe('what a team hears of', () => {
@@ -131,14 +132,7 @@ describe('what a team hears of', () => {
 
   it('says that notifications stay off where the browser stores nothing', async () => {
     const { page, context } = await team.open();
-    // The headless shell has no such setting.
-    await context.addInitScript(() =>
-      Object.defineProperty(globalThis, 'localStorage', {
-        get() {
-          throw new DOMException('Access is denied for this document.', 'SecurityError');
-        },
-      }),
-    );
+    await blockStorage(context);
     await signIn(page, team.service.url);
     const alerts = page.getByRole('button', { name: 'Notify me' });
     await alerts.click();

@@ -288,3 +288,13 @@ async function screenshot(page: Page, name: string): Promise<void> {
   const picture = await page.screenshot({ animations: 'allow', caret: 'initial' });
   await writeFile(join(folder, `${name}.png`), smallPng(picture));
 }
+
+/** From the next page on, the browser stores nothing. The headless shell has no such setting. */
+export const blockStorage = (context: BrowserContext): Promise<unknown> =>
+  context.addInitScript(() =>
+    Object.defineProperty(globalThis, 'localStorage', {
+      get() {
+        throw new DOMException('Access is denied for this document.', 'SecurityError');
+      },
+    }),
+  );

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
+import { blockStorage } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
 
@@ -161,6 +162,22 @@ describe('the shortcuts of the inbox', () => {
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
     await dialog.waitFor();
     expect([await window.axe(), await window.overflow()]).toEqual([[], []]);
+  });
+
+  it('can be switched off until the page is closed where the browser stores nothing', async () => {
+    const { page, context } = await waitingList();
+    await blockStorage(context);
+    await page.reload();
+    await press(page, '?');
+    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await press(page, 'Escape', 'j', '?');
+    expect(await page.getByRole('dialog').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
+    const switched = page.getByLabel('Shortcuts of a single key');
+    expect(await switched.isChecked()).toBe(false);
+    await switched.press('Space');
+    await press(page, 'Escape', 'j');
+    await focusIsOn(page, 'Ada');
   });
 
   it('what is pressed while a page is on its way is meant for that page', async () => {

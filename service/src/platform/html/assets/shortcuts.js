@@ -3,8 +3,11 @@
 
 const OFF = 'shortcuts-off';
 
-/** WCAG 2.1.4: keys without a modifier can be switched off. The browser remembers it. */
+/** Whether they are off on this page, in a browser that does not remember it. */
+let isOffHere = false;
+/** WCAG 2.1.4: keys without a modifier can be switched off. */
 const isOff = () => {
+  if (isOffHere) return true;
   try {
     return localStorage.getItem(OFF) !== null;
   } catch {
@@ -12,11 +15,12 @@ const isOff = () => {
   }
 };
 function switchTo(on) {
+  isOffHere = false;
   try {
     if (on) localStorage.removeItem(OFF);
     else localStorage.setItem(OFF, 'yes');
   } catch {
-    // In a browser that stores nothing, the keys stay on.
+    isOffHere = !on;
   }
   tellKeys();
 }
