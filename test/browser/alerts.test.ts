@@ -140,6 +140,22 @@ describe('what a team hears of', () => {
     expect(await alerts.getAttribute('aria-pressed')).toBe('false');
   });
 
+  it('notifies although storage is full', async () => {
+    const { page } = await team.open();
+    const noted = await record(page.context());
+    await signIn(page, team.service.url);
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByText('This browser tells you').waitFor();
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('Storage is full.', 'QuotaExceededError');
+      };
+    });
+    const id = await writeToNobody('Chen');
+    await waitFor('the notification', () => noted.includes('Chen is waiting for an answer'));
+    await answer(id);
+  });
+
   it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');

@@ -31,6 +31,15 @@ const write = (state) =>
     ? localStorage.removeItem(key())
     : localStorage.setItem(key(), JSON.stringify(state));
 
+/** An alert is shown even if storage is full. It may then be repeated. */
+function remember(state) {
+  try {
+    write(state);
+  } catch {
+    // The next look begins from the former state.
+  }
+}
+
 /** One page at a time, in browsers that have locks. */
 const inTurn = (run) => (navigator.locks ? navigator.locks.request('alerts', run) : run());
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -70,7 +79,7 @@ async function tellWaiting(change) {
     }
     failures = 0;
     const { newlyWaiting, next } = looked;
-    write({ ...next, waiting: change });
+    remember({ ...next, waiting: change });
     if (newlyWaiting.length === 0) return;
     sound();
     if (newlyWaiting.length > MAX_SINGLE)
@@ -95,7 +104,7 @@ async function tellAssigned(change) {
   await inTurn(() => {
     const former = read();
     if (former === null || hasSeen(former.assigned, change)) return;
-    write({ ...former, assigned: change });
+    remember({ ...former, assigned: change });
     sound();
     notify(text, href);
   });
