@@ -390,6 +390,21 @@ describe('the chat page in a browser', () => {
     await page.getByText('Hello from Acme!').waitFor();
   });
 
+  it('says how long it waits where a proxy refuses and does not say how long', async () => {
+    window.allowErrors(/429/);
+    await arrive();
+    await page.route('**/api/chat/messages', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 429 }) : route.continue(),
+    );
+    await write('Hello');
+    await page
+      .getByRole('article')
+      .getByText(/Trying again in [34] s/)
+      .waitFor();
+    await page.unrouteAll();
+    await page.getByText('Hello from Acme!').waitFor();
+  });
+
   it('begins anew, and says so, when the service knows the token no more', async () => {
     window.allowErrors(/401/);
     const keepUnknownToken = () =>

@@ -5,8 +5,8 @@ import { endableWait, waitBefore } from './streams.js';
 /**
  * @param deliver sends one message; throws a Refusal, or another error when the service cannot be
  * reached
- * @param onState gets the message, its state (`sending`, `waiting` for a retry, `failed` or `sent`)
- * and the error
+ * @param onState gets the message, its state (`sending`, `waiting` for a retry, `failed` or `sent`),
+ * the error, and how long it waits
  */
 export function createOutbox({ storage, deliver, onState }) {
   const queue = [];
@@ -28,8 +28,9 @@ export function createOutbox({ storage, deliver, onState }) {
           finish(message, 'failed', error);
           continue;
         }
-        onState(message, 'waiting', error);
-        await wait(error.retryAfterMs ?? waitBefore(failures++));
+        const waitMs = error.retryAfterMs ?? waitBefore(failures++);
+        onState(message, 'waiting', error, waitMs);
+        await wait(waitMs);
       }
     }
     isBusy = false;

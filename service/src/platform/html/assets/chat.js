@@ -156,10 +156,10 @@ function announce(words) {
 const STATES = {
   sending: () => ({ label: say('sending'), canRetry: false }),
   sent: () => ({ label: null, canRetry: false }),
-  waiting: (error) => ({
+  waiting: (error, waitMs) => ({
     label:
       error.status === 429
-        ? say('tooFast', { seconds: Math.max(1, Math.ceil(error.retryAfterMs / 1000)) })
+        ? say('tooFast', { seconds: Math.ceil(waitMs / 1000) })
         : say('notSentYet'),
     canRetry: true,
   }),
@@ -170,8 +170,8 @@ const isAboutEmail = (error) => error instanceof Refusal && error.param === 'ema
 const reasonOf = (error) => (isAboutEmail(error) ? say('emailProblem') : error.message);
 
 const told = new Map();
-function showState(message, state, error) {
-  const shown = STATES[state](error);
+function showState(message, state, error, waitMs) {
+  const shown = STATES[state](error, waitMs);
   log.showOwn(message, shown);
   followEnd();
   if (shown.canRetry && told.get(message.id) !== shown.label) announce(shown.label);
