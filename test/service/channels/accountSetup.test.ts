@@ -123,14 +123,14 @@ describe('what a team fills in', () => {
       { constructor: 'x' },
       CHANGE,
       'settings.constructor',
-      'is not known',
+      'is not a known field',
     ],
     [
       'a name is __proto__',
       JSON.parse('{"__proto__":"x"}') as Record<string, string>,
       CHANGE,
       'settings.__proto__',
-      'is not known',
+      'is not a known field',
     ],
   ])('is refused where %s', (_why, given, how, param, words) => {
     expect(refusal(given, how)).toEqual({

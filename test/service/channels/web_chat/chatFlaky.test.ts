@@ -15,6 +15,8 @@ const VISITORS = 6;
 const MESSAGES = 20;
 /** After how long a stalled request is given up. */
 const PATIENCE_MS = 400;
+/** After each request that comes to nothing, the next one has longer: a busy machine may need it. */
+const GROWING = 1.3;
 
 interface Visitor {
   readonly token: string;
@@ -36,14 +38,14 @@ async function write(
   text: string,
   random: () => number,
 ): Promise<void> {
-  for (;;) {
+  for (let patienceMs = PATIENCE_MS; ; patienceMs *= GROWING) {
     visitor.sends.tried += 1;
     try {
       const answer = await fetch(`${proxy.url}/api/chat/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${visitor.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ text, client_message_id: text }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(patienceMs),
       });
       const taken = (await answer.json()) as { conversation_id: string };
       if (answer.status !== 202) throw new Error(`not taken: ${answer.status}`, { cause: taken });
@@ -63,9 +65,9 @@ async function follow(
   signal: AbortSignal,
   random: () => number,
 ): Promise<void> {
-  while (!signal.aborted) {
+  for (let patienceMs = PATIENCE_MS; !signal.aborted; patienceMs *= GROWING) {
     const patience = new AbortController();
-    let timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+    let timer = setTimeout(() => patience.abort(), patienceMs);
     try {
       const stream = await readChatStream(proxy.url, visitor.token, {
         lastEventId: visitor.shown.at(-1)?.id ?? null,
@@ -73,7 +75,8 @@ async function follow(
         onMessage(message) {
           visitor.shown.push(message);
           clearTimeout(timer);
-          timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+          patienceMs = PATIENCE_MS;
+          timer = setTimeout(() => patience.abort(), patienceMs);
         },
       });
       expect(stream.response.status).toBe(200);
