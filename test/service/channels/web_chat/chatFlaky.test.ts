@@ -15,7 +15,7 @@ const VISITORS = 6;
 const MESSAGES = 20;
 /** After how long a stalled request is given up. */
 const PATIENCE_MS = 400;
-/** After each request that comes to nothing, the next one has longer: a busy machine may need it. */
+/** After each request that is given up, the next one has longer: a busy machine may need it. */
 const GROWING = 1.3;
 
 interface Visitor {
@@ -38,7 +38,7 @@ async function write(
   text: string,
   random: () => number,
 ): Promise<void> {
-  for (let patienceMs = PATIENCE_MS; ; patienceMs *= GROWING) {
+  for (let patienceMs = PATIENCE_MS; ; ) {
     visitor.sends.tried += 1;
     try {
       const answer = await fetch(`${proxy.url}/api/chat/messages`, {
@@ -53,6 +53,7 @@ async function write(
       return;
     } catch (error) {
       if (/^not taken/.test((error as Error).message)) throw error;
+      if ((error as Error).name === 'TimeoutError') patienceMs *= GROWING;
       await new Promise((resolve) => setTimeout(resolve, random() * 20));
     }
   }
@@ -65,7 +66,7 @@ async function follow(
   signal: AbortSignal,
   random: () => number,
 ): Promise<void> {
-  for (let patienceMs = PATIENCE_MS; !signal.aborted; patienceMs *= GROWING) {
+  for (let patienceMs = PATIENCE_MS; !signal.aborted; ) {
     const patience = new AbortController();
     let timer = setTimeout(() => patience.abort(), patienceMs);
     try {
@@ -86,6 +87,7 @@ async function follow(
       if ((error as Error).message.includes('expect(')) throw error;
     }
     clearTimeout(timer);
+    if (patience.signal.aborted) patienceMs *= GROWING;
     await new Promise((resolve) => setTimeout(resolve, random() * 20));
   }
 }
