@@ -232,16 +232,18 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { pid } = program;
     const afterMs = random() * 20;
+    let timer: NodeJS.Timeout | undefined;
     const watcher = watch(join(folder, 'data'), (_kind, name) => {
       if (!name?.startsWith('snapshot-')) return;
       watcher.close();
-      setTimeout(() => {
+      timer = setTimeout(() => {
         process.kill(pid, 'SIGKILL');
         resolve(true);
       }, afterMs);
     });
     const reached = await Promise.race([promise, sleep(MAX_WAIT_FOR_MOMENT_MS, false)]);
     watcher.close();
+    clearTimeout(timer); // whoever calls kills the process when the moment did not come
     return reached;
   }
 
