@@ -16,7 +16,7 @@ const MESSAGES = 20;
 /** After how long a stalled request is given up. */
 const PATIENCE_MS = 400;
 /** After each request that is given up, the next one has longer: a busy machine may need it. */
-const GROWING = 1.3;
+const GROWING = 2;
 
 interface Visitor {
   readonly token: string;
