@@ -1,9 +1,11 @@
 /**
- * Cuts a text to at most `max` characters (code points), with `endAtBoundary`.
+ * Cuts a text to at most `max` characters (code points), with `endAtBoundary`. Nothing is left of it
+ * when `max` is 0 or less.
  */
 export function cutText(text: string, max: number): string {
   const characters = [...text];
-  return characters.length <= max ? text : endAtBoundary(characters.slice(0, max).join(''));
+  if (characters.length <= max) return text;
+  return max > 0 ? endAtBoundary(characters.slice(0, max).join('')) : '';
 }
 
 /**

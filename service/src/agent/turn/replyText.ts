@@ -51,8 +51,7 @@ function composeMessage(
   after: readonly string[],
 ): string {
   const taken = [...before, ...after].reduce((sum, part) => sum + [...part].length + GAP.length, 0);
-  const left = MAX_MESSAGE_CHARACTERS - taken;
-  return [...before, left > 0 ? cutText(words, left) : '', ...after]
+  return [...before, cutText(words, MAX_MESSAGE_CHARACTERS - taken), ...after]
     .filter((part) => part !== '')
     .join(GAP);
 }
