@@ -130,6 +130,7 @@ export function brokenLimit(
     if (count > maxBytes) return 'maxBytes';
     for (const child of children) open.push([child, depth + 1]);
   }
+  if (maxBytes === Infinity) return null; // writing it would cost time for nothing
   return Buffer.byteLength(JSON.stringify(value) ?? '') > maxBytes ? 'maxBytes' : null;
 }
 
