@@ -243,7 +243,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     });
     const reached = await Promise.race([promise, sleep(MAX_WAIT_FOR_MOMENT_MS, false)]);
     watcher.close();
-    clearTimeout(timer); // whoever calls kills the process when the moment did not come
+    clearTimeout(timer); // if there was no snapshot, the caller kills the process
     return reached;
   }
 

@@ -138,7 +138,7 @@ describe('customers', () => {
     await waitFor('the turn that is not taken', async () => (await counted()) === '1');
   });
 
-  it('wait on, whoever takes over, until they are answered', async () => {
+  it('wait until they are answered, even after a member has taken over', async () => {
     const clara = await arrive('Clara');
     await act(ana, clara, 'take-over');
     expect(await waiting(ben)).toEqual(['Clara']);

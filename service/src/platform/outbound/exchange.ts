@@ -25,7 +25,7 @@ export interface ExchangeRequest {
 }
 
 /**
- * Takes memory for more bytes. Whoever passes this function gives the memory back.
+ * Takes memory for more bytes. The caller that passes this function gives the memory back.
  * @returns true when there is room now; otherwise `onRoom` is called later
  */
 export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;

@@ -15,8 +15,8 @@ const VISITORS = 6;
 const MESSAGES = 20;
 /** After how long a stalled request is given up. */
 const PATIENCE_MS = 400;
-/** After each request that is given up, the next one has longer: a busy machine may need it. */
-const GROWING = 2;
+/** The patience grows by this factor after each request that is given up, for busy machines. */
+const PATIENCE_FACTOR = 2;
 
 interface Visitor {
   readonly token: string;
@@ -38,7 +38,8 @@ async function write(
   text: string,
   random: () => number,
 ): Promise<void> {
-  for (let patienceMs = PATIENCE_MS; ; ) {
+  let patienceMs = PATIENCE_MS;
+  for (;;) {
     visitor.sends.tried += 1;
     try {
       const answer = await fetch(`${proxy.url}/api/chat/messages`, {
@@ -53,7 +54,7 @@ async function write(
       return;
     } catch (error) {
       if (/^not taken/.test((error as Error).message)) throw error;
-      if ((error as Error).name === 'TimeoutError') patienceMs *= GROWING;
+      if ((error as Error).name === 'TimeoutError') patienceMs *= PATIENCE_FACTOR;
       await new Promise((resolve) => setTimeout(resolve, random() * 20));
     }
   }
@@ -66,7 +67,8 @@ async function follow(
   signal: AbortSignal,
   random: () => number,
 ): Promise<void> {
-  for (let patienceMs = PATIENCE_MS; !signal.aborted; ) {
+  let patienceMs = PATIENCE_MS;
+  while (!signal.aborted) {
     const patience = new AbortController();
     let timer = setTimeout(() => patience.abort(), patienceMs);
     try {
@@ -87,7 +89,7 @@ async function follow(
       if ((error as Error).message.includes('expect(')) throw error;
     }
     clearTimeout(timer);
-    if (patience.signal.aborted) patienceMs *= GROWING;
+    if (patience.signal.aborted) patienceMs *= PATIENCE_FACTOR;
     await new Promise((resolve) => setTimeout(resolve, random() * 20));
   }
 }
