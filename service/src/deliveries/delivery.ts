@@ -37,8 +37,10 @@ export interface Delivery extends Document {
   readonly status: DeliveryStatus;
   /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
-  /** How many attempts use up no retry of this round: those of earlier rounds, and late ones. */
+  /** How many attempts had been made when this round began. */
   readonly roundStart: number;
+  /** How many attempts of this round use up no retry. Absent: none. */
+  readonly freeAttempts?: number;
   readonly trigger: Trigger;
   /** Somebody asked for this delivery again: the receiver does not drop it as a duplicate. */
   readonly isRepeat: boolean;
@@ -104,7 +106,8 @@ export function recordAttempt(
   const recorded = { ...delivery, attempts, nextAttemptAt: null };
   if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
 
-  const delayMs = retryDelaysMs[attemptsMade({ attempts }) - delivery.roundStart - 1];
+  const { roundStart, freeAttempts = 0 } = delivery;
+  const delayMs = retryDelaysMs[attemptsMade({ attempts }) - roundStart - freeAttempts - 1];
   const mayRetry = verdict === 'retry' && delivery.trigger !== 'catch_up';
   if (mayRetry && delayMs !== undefined) {
     const jittered = delayMs * (0.8 + 0.4 * random);
@@ -131,7 +134,7 @@ export function recordLateAttempt(
   const recorded = {
     ...delivery,
     attempts: withAttempt(delivery, attempt),
-    roundStart: delivery.roundStart + 1,
+    freeAttempts: (delivery.freeAttempts ?? 0) + 1,
   };
   return verdict === 'success'
     ? { ...recorded, status: 'delivered', everDelivered: true, nextAttemptAt: null }
@@ -152,8 +155,8 @@ export function keepForRevival(
 ): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
   const attempts = withAttempt(delivery, { ...attempt, error });
-  const sameRound = { trigger: delivery.trigger, isRepeat: delivery.isRepeat };
-  return requeue({ ...delivery, attempts }, sameRound, now);
+  const freeAttempts = attemptsMade({ attempts }) - delivery.roundStart;
+  return { ...delivery, attempts, freeAttempts, nextAttemptAt: timestamp(now) };
 }
 
 /**
@@ -205,5 +208,6 @@ export const requeue = (
   isRepeat: round.isRepeat,
   status: 'pending',
   roundStart: attemptsMade(delivery),
+  freeAttempts: 0,
   nextAttemptAt: timestamp(now),
 });

@@ -60,7 +60,11 @@ describe('attempts', () => {
     expect(Date.parse(next.nextAttemptAt!) - NOW.getTime()).toBe(DELAYS[1]);
     const last = recordAttempt(next, attempt, 'retry', DELAYS, NOW, 0.5);
     expect(last.status).toBe('pending');
-    expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5).status).toBe('failed');
+    expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5)).toMatchObject({
+      status: 'failed',
+      // Another start would be another redelivery to the receiver, and the failure would not count.
+      roundStart: delivery.roundStart,
+    });
   });
 
   it('counts the delivery as delivered when an attempt succeeds late', () => {

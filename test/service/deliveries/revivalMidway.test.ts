@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { totals } from '../overview/support.ts';
 import { MINUTE_MS, revivalStage, status } from './revivalStage.ts';
 
 describe('a subscription that is removed while its receiver is taken down', () => {
@@ -49,6 +51,44 @@ describe('a subscription that is removed while its receiver is taken down', () =
       expect(stage.isSignedBy(second, 1)).toBe(true);
       const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
       expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
+    });
+
+    it('and then fails for good counts once as failed', async () => {
+      await start({ env: MEMBER_ENV });
+      const midway = await removeMidway(([, response]) => void response.writeHead(404).end());
+      const second = await subscribe();
+      stage.answer = status(400);
+      midway.finish();
+      await waitFor(
+        'the failure',
+        async () => (await deliveries(second, '?status=failed')).length === 1,
+      );
+      const ana = await signedInBrowser(stage.service.url);
+      expect(await totals(ana, 'deliveries')).toEqual({ Succeeded: 0, Failed: 2 });
+      expect((await ana.get('/overview?range=24h')).text).toContain(
+        '0 arrived, 1 failed for good.',
+      );
+    });
+
+    it('and was a redelivery goes on as the same redelivery', async () => {
+      await start();
+      const first = await subscribe();
+      await write('hello');
+      await delivered(first, 1);
+      let held: Parameters<ReceiverHandler> | undefined;
+      stage.answer = (...each) => void (held = each);
+      const [{ id }] = await deliveries(first);
+      await stage.service.api.post(`/api/hooks/${first.id}/deliveries/${id}/redeliver`);
+      await waitFor('the redelivery', () => held !== undefined);
+      await remove(first);
+      await subscribe();
+      stage.answer = null;
+      held![1].writeHead(404).end();
+      await stage.received(3);
+      const rounds = stage.receiver.requests.map(
+        ({ headers }) => headers['x-service-redelivery-round'],
+      );
+      expect(rounds).toEqual([undefined, '1', '1']);
     });
 
     it('and came back with 404 before the revival waits for it', async () => {
