@@ -50,8 +50,6 @@ export class StoppableDatabase extends WrappedDatabase {
   } | null = null;
   /** How many statements stand still. */
   stopped = 0;
-  /** The texts of the statements that were answered. */
-  readonly answered: string[] = [];
 
   constructor() {
     super(10);
@@ -87,9 +85,7 @@ export class StoppableDatabase extends WrappedDatabase {
         this.stopped += 1;
         await this.#stop.gate.promise;
       }
-      const result = await connection.query(statement);
-      this.answered.push(statement.text);
-      return result;
+      return connection.query(statement);
     };
   }
 }

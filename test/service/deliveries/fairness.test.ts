@@ -67,7 +67,6 @@ describe('one bad subscriber and 24 others', () => {
       await waitFor('all events of the others', () => receivedCount() === 4 * OTHERS, SLOW_MACHINE);
       // The bad one was sent no more requests than its limit at the start.
       expect(held.length).toBeLessThanOrEqual(4);
-      expect(bad.requests.length).toBe(held.length);
 
       answerBad = (response) => void response.end('ok');
       for (const response of held) response.end('ok');

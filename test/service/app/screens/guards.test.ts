@@ -1,4 +1,4 @@
-// Who may see and change anything on the team's screens: the addresses below, one by one.
+// Who may see and change anything on the team's screens: each address that they answer.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   browserless,
@@ -6,67 +6,19 @@ import {
   signedInBrowser,
   type Browserless,
 } from '../../../helpers/browserless.ts';
+import { listGetRoutes, listPostRoutes } from '../../../helpers/screenRoutes.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 
+/** What somebody who is not signed in may ask for. */
+const OPEN = new Set([
+  ...['/', '/sign-in', '/setup', '/join', '/reset-password'],
+  ...['/assets/:name', '/chat', '/chat/embed.js', '/pay/:token'],
+]);
 /** Refused before anything is looked up, so the ids need not exist. */
-const POSTS = [
-  ...['reply', 'take-over', 'hand-back', 'note', 'stage', 'assign', 'close', 'payment-link'].map(
-    (verb) => `/conversations/conv_1/${verb}`,
-  ),
-  ...['approve', 'reject'].map((verb) => `/conversations/conv_1/tool-calls/call_1/${verb}`),
-  ...['send', 'cancel', 'mark-paid'].map((verb) => `/conversations/conv_1/payments/pay_1/${verb}`),
-  ...['', '/canned_1', '/canned_1/remove'].map((rest) => `/settings/canned-replies${rest}`),
-  '/tools',
-  ...['', '/test', '/go-live', '/pause', '/release', '/rotate-secret', '/remove'].map(
-    (verb) => `/tools/tool_1${verb}`,
-  ),
-  ...['', '/switch', '/try'].map((verb) => `/agent${verb}`),
-  '/channels',
-  ...['', '/test', '/disconnect'].map((verb) => `/channels/chan_1${verb}`),
-  ...['cancel', 'mark-paid'].map((verb) => `/payments/links/pay_1/${verb}`),
-  ...['', '/test', '/remove'].map((verb) => `/payments/providers/manual${verb}`),
-  '/keys',
-  '/keys/key_1/revoke',
-  '/keys/subscriptions',
-  ...[
-    'test',
-    'recover',
-    'rotate-secret',
-    'revoke-previous-secrets',
-    'remove',
-    'edit',
-    'pause',
-    'resume',
-    'release',
-  ].map((verb) => `/keys/subscriptions/sub_1/${verb}`),
-  '/keys/subscriptions/sub_1/deliveries/del_1/redeliver',
-  '/team/invites',
-  '/team/invites/inv_1/revoke',
-  '/team/members/mem_1/remove',
-  '/team/members/mem_1/role',
-  '/team/members/mem_1/reset-password',
-  '/overview/test-message',
-  '/overview/first-steps/dismiss',
-  '/settings/n8n',
-  '/account/profile',
-  '/account/password',
-  '/sign-out',
-  '/sign-out-everywhere',
-];
-
-const GETS = [
-  ...['', '/list', '/conv_1', '/conv_1/items'].map((path) => `/conversations${path}`),
-  ...['', '/new', '/fragment', '/tool_1'].map((path) => `/tools${path}`),
-  '/agent',
-  ...['', '/new?type=whatsapp_cloud', '/fragment', '/chan_1'].map((path) => `/channels${path}`),
-  ...['', '/links', '/providers/manual'].map((path) => `/payments${path}`),
-  ...['', '/live/api-keys', '/subscriptions/sub_1'].map((path) => `/keys${path}`),
-  ...['', '/find-order-tool.json'].map((path) => `/examples${path}`),
-  '/team',
-  '/settings',
-  '/account',
-  '/live',
-];
+const filledIn = (routes: readonly string[]) =>
+  routes.filter((route) => !OPEN.has(route)).map((route) => route.replaceAll(/[:*](\w+)/g, '$1_1'));
+const POSTS = filledIn(listPostRoutes());
+const GETS = filledIn(listGetRoutes());
 
 let service: TestService;
 let member: Browserless;
