@@ -2,24 +2,19 @@
 // begun it already.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { updateAgentSettings } from '../../../service/src/agent/operations/settings.ts';
-import { loadTurn } from '../../../service/src/agent/turn/loadTurn.ts';
-import { putToolCalls } from '../../../service/src/agent/turn/putToolCalls.ts';
 import { beginAttempt } from '../../../service/src/channels/outbound/attempts.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { createChannel } from '../../../service/src/channels/operations/channels.ts';
-import { createTool } from '../../../service/src/tools/operations/defineTool.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { receiveInbound } from '../../../service/src/channels/operations/receiveInbound.ts';
-import { receiveMessage } from '../../../service/src/conversations/operations/receiveMessage.ts';
 import { sendMessage } from '../../../service/src/conversations/operations/sendMessage.ts';
-import { startChatSession } from '../../../service/src/channels/web_chat/chatOperations.ts';
 import { TOOL_CALL_QUEUE } from '../../../service/src/tools/calls/toolCall.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
 import { beginToolCall } from '../../../service/src/tools/calls/beginToolCall.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import { Lease, startWorker } from '../../../service/src/platform/jobs/worker.ts';
+import { askForRefund } from '../tools/askForRefund.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { TestClock } from '../../helpers/testClock.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
@@ -43,7 +38,6 @@ describe('what was claimed and begun late', () => {
     const agent = { quietMs: 0, approvalExpiresMs: 60_000 };
     deps = testDeps({ store, clock, agent });
     workspace = await createWorkspace(deps, 'Test');
-    await updateAgentSettings(deps, workspace, { enabled: true });
   });
   afterEach(() => fresh.remove());
 
@@ -60,42 +54,12 @@ describe('what was claimed and begun late', () => {
 
   it('a call of the HTTP kind that another process has sent is not taken for interrupted', async () => {
     const template = { method: 'POST', url: 'https://tools.example.com/refund', body: {} };
-    const { tool } = await createTool(
-      deps,
-      workspace,
-      {
-        name: 'refund',
-        description: 'Refunds.',
-        kind: 'HTTP',
-        endpoint: null,
-        requestTemplate: template,
-        parameters: { type: 'object' },
-        timeoutSeconds: TIMEOUT_MS / 1000,
-        askBeforeRunning: false,
-      },
-      {},
-    );
-    await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
-    const { contact } = await startChatSession(deps, workspace, {
-      name: null,
-      phone: null,
-      email: null,
+    const conversationId = await askForRefund(deps, workspace, {
+      kind: 'HTTP',
+      endpoint: null,
+      requestTemplate: template,
+      askBeforeRunning: false,
     });
-    const { conversationId } = await receiveMessage(deps, workspace, contact.id, {
-      text: 'please refund me',
-      channelMessageId: '1',
-    });
-    const turn = (await loadTurn(deps, conversationId))!;
-    await store.transaction((tx) =>
-      putToolCalls(
-        tx,
-        deps,
-        turn,
-        turn.conversation,
-        [{ tool: 'refund', arguments: {}, misfit: null }],
-        clock.now(),
-      ),
-    );
     const { id } = (
       await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 }))
     )[0]!;
