@@ -283,31 +283,6 @@ describe('accounts of a workspace', () => {
     });
   });
 
-  it('are for their workspace alone: another one reads 404, and may connect the same account', async () => {
-    const channel = await made();
-    const other = await service.addWorkspace('Other');
-    for (const [method, path, body] of [
-      ['GET', '', undefined],
-      ['PATCH', '', { name: 'Mine' }],
-      ['DELETE', '', undefined],
-      ['POST', '/test', undefined],
-    ] as const) {
-      const answer = await other.call(method, `/api/channels/${channel.id}${path}`, body);
-      expect([method, answer.status, answer.body.error.code]).toEqual([method, 404, 'not_found']);
-    }
-    expect((await other.get('/api/channels')).body.data).toEqual([]);
-    expect(
-      (
-        await other.post('/api/channels', {
-          type: 'whatsapp_cloud',
-          name: 'Theirs',
-          settings: settings(),
-        })
-      ).status,
-    ).toBe(201);
-    expect((await service.api.get(`/api/channels/${channel.id}`)).body.name).toBe('Shop');
-  });
-
   it('are read and changed only with a key', async () => {
     const { id } = await made();
     for (const api of [

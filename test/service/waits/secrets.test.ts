@@ -133,17 +133,4 @@ describe('a wait', () => {
     expect(resume.attempts[0].problem).toMatch(/It says: No: .*… and …/);
     expect(said).not.toMatch(/ab%2bcd|ab\+cd|t0ken/i);
   });
-
-  it('answers 404 to the key of another workspace', async () => {
-    const wait = await askTeam(service, n8n.execution());
-    const stranger = await service.addWorkspace('Strangers');
-    for (const path of ['', '/collect', '/cancel', '/decide']) {
-      const { status } =
-        path === ''
-          ? await stranger.get(`/api/waits/${wait.id}`)
-          : await stranger.post(`/api/waits/${wait.id}${path}`, { approved: true });
-      expect(status).toBe(404);
-    }
-    expect((await stranger.get('/api/waits')).body.data).toEqual([]);
-  });
 });
