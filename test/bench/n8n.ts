@@ -137,7 +137,7 @@ async function measureSetup(setup: Setup, effort: Effort): Promise<readonly Meas
     for (const each of measured) {
       await n8n.stop();
       await n8n.start(ENGINES[each.engine]);
-      await stage.receiving(workflow);
+      await stage.untilReceiving(workflow);
       await run(stage, workflow, secret, AT_ONCE * 4);
       const { perSecond, cpuMs, p50Ms } = await run(
         stage,

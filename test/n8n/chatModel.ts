@@ -1,17 +1,17 @@
-// A language model that a test scripts, for n8n's own AI nodes.
+// A language model for n8n's own AI nodes. A test scripts its answers.
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { startModelServer, type ModelRequest, type ModelServer } from '../helpers/modelServer.ts';
 import type { N8nServer, WorkflowNode } from './n8nServer.ts';
 
 export interface ChatModel extends Omit<ModelServer, 'close'> {
-  /** Gives an OpenAI Chat Model node a credential for this server, and its model. */
+  /** Gives an OpenAI Chat Model node a credential for this server, and the name of its model. */
   connect(n8n: N8nServer, chatModel: WorkflowNode): Promise<void>;
 }
 
 /**
- * A chat-completions server for the tests of the surrounding describe. It answers by `answerBy`
- * with a function of the request, keeps every request, and takes none that OpenAI would refuse:
- * what n8n sent wrong fails the last of these tests.
+ * A chat-completions server for the tests of the surrounding describe. A test gives it a function
+ * with `answerBy` that answers each request. The run fails if n8n sends a request that OpenAI would
+ * refuse.
  */
 export function withChatModel(): () => ChatModel {
   let server: ModelServer | undefined;
@@ -37,9 +37,9 @@ export function withChatModel(): () => ChatModel {
   };
 }
 
-/** The text of the newest message that a model was sent. */
-export const lastOf = ({ body: { messages } }: ModelRequest) => messages.at(-1)!.content!;
+/** The text of the last message in a request. */
+export const lastText = ({ body: { messages } }: ModelRequest) => messages.at(-1)!.content!;
 
-/** What users wrote, of all that a model was sent. */
-export const saidByUsers = ({ body: { messages } }: ModelRequest) =>
+/** The texts of a request that users wrote. */
+export const userTexts = ({ body: { messages } }: ModelRequest) =>
   messages.filter(({ role }) => role === 'user').map(({ content }) => content!);

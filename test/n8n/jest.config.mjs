@@ -1,4 +1,4 @@
-// The round trip with a real n8n: one n8n and one service for the whole suite, in one process.
+// The suites that need a real n8n. One worker runs them one after the other.
 import base from '../jest.config.mjs';
 
 export default {

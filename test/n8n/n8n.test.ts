@@ -1,5 +1,6 @@
 // The main job and its hard cases against a real n8n, with our packed tarball installed in it.
-// One n8n and one service serve every proof: a start costs ten seconds.
+// All proofs share one n8n and one service, because a start takes ten seconds; a few start a second
+// n8n.
 import { afterAll, beforeAll } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
 import { provesActions } from './proofs/actions.ts';
@@ -24,7 +25,7 @@ import { withSecondN8n } from './proofs/publishing/withSecondN8n.ts';
 
 let opened: Stage | undefined;
 const stage = (): Stage => {
-  if (!opened) throw new Error('The stage did not open; see the error of beforeAll.');
+  if (!opened) throw new Error('The stage did not open. See the error of beforeAll.');
   return opened;
 };
 
@@ -38,7 +39,8 @@ afterAll(async () => {
 
 provesMainJob(stage);
 provesExamples(stage);
-// After the example that reminds of each open link: these make hundreds.
+// After the examples: one of them sends a reminder for each open payment link, and these make
+// hundreds.
 provesActions(stage);
 provesForgery(stage);
 provesDuplicates(stage);
@@ -49,7 +51,7 @@ provesCredentialTest(stage);
 provesTools(stage);
 provesWaits(stage);
 provesAgent(stage);
-// The service's clock is later from here on, and questions with a time limit would rest longer.
+// From here on the service's clock is ahead, so a question with a time limit would rest longer.
 provesRestarts(stage);
 provesSevenEvents(stage);
 provesSentBy(stage);

@@ -1,9 +1,9 @@
-// A real n8n in a folder of its own, with our package installed, driven over its APIs.
+// A real n8n in a folder of its own, with our package installed, used over its APIs.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import type { TlsFiles } from '../helpers/tls.ts';
 import { freePort, startProgram, type Program } from '../helpers/program.ts';
 import { installNodesPackage } from './nodesPackage.ts';
@@ -25,7 +25,7 @@ export interface Workflow {
   nodes: WorkflowNode[];
   connections: Record<string, unknown>;
   settings: Record<string, unknown>;
-  /** What nodes keep between executions, as stored when it was read. */
+  /** What its nodes keep between executions, at the moment the workflow was read. */
   staticData: Record<string, Record<string, unknown>> | null;
 }
 
@@ -35,16 +35,15 @@ export interface Credential {
   type: string;
 }
 
-/** Changes nodes, found by their names, as notes in a workflow tell a user to. */
+/** Looks nodes up by name and changes them, as the notes in a workflow tell a user to. */
 export type ChangeNodes = (node: (name: string) => WorkflowNode) => void | Promise<void>;
 
-/** Parameters of our triggers, set beside or over those that are there; or nodes. */
+/** Parameters that are merged into those of our triggers, or a function that changes nodes. */
 export type Changes = Record<string, unknown> | ChangeNodes;
 
-/** What one node put out in one execution. */
+/** One run of a node in an execution. */
 interface NodeRun {
   data?: { main?: ({ json: Record<string, unknown> }[] | null)[] };
-  error?: { message: string };
 }
 
 export interface Execution {
@@ -52,22 +51,15 @@ export interface Execution {
   status: string;
   mode: string;
   /**
-   * Each node's items of its first run and output, by node name; a node that did not run is
-   * missing.
+   * What each node put out in its first run, by node name: the items of the first output that has
+   * any. A node that did not run is missing.
    */
   output: Record<string, Record<string, unknown>[]>;
   error?: string;
 }
 
-/** An answer of n8n that was not a 2xx. */
-export class N8nFailure extends Error {
-  readonly status: number;
-
-  constructor(call: string, status: number, text: string) {
-    super(`n8n answered ${call} with ${status}: ${text.slice(0, 2000)}`);
-    this.status = status;
-  }
-}
+/** Whether an execution is still to start or to go on by itself; false while it waits. */
+export const isRunning = ({ status }: Execution) => status === 'new' || status === 'running';
 
 export interface N8nServer {
   /** `https://localhost:<port>`, or `http://` without a certificate. */
@@ -77,40 +69,41 @@ export interface N8nServer {
   readonly logFile: string;
   readonly pid: number;
   readonly workerPids: readonly number[];
-  /** n8n's public API, under /api/v1. @throws N8nFailure */
+  /** Calls n8n's public API, under /api/v1. @throws when the answer is not a 2xx */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
   /**
-   * The API of n8n's own editor, under /rest, as the logged-in owner; what is in `data`. @throws
-   * N8nFailure
+   * Calls the API of n8n's own editor, under /rest, as the logged-in owner.
+   * @returns the `data` of the answer
+   * @throws when the answer is not a 2xx
    */
   rest<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Any call to n8n, such as a webhook's. */
+  /** Makes any other call to n8n, such as one to a webhook, and returns every answer. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createCredential(type: string, data: Record<string, unknown>, name?: string): Promise<Credential>;
   /**
-   * Imports a workflow as the editor does: with this credential, and an address of its own for the
-   * trigger.
+   * Imports a workflow as the editor does: our nodes get this credential, and our triggers
+   * addresses of their own.
    */
   importWorkflow(file: string, credential: Credential, changes?: Changes): Promise<Workflow>;
-  /** Changes a workflow and saves it, which publishes it again when it is active. */
+  /** Changes a workflow and saves it. An active workflow is thereby published again. */
   edit(workflowId: string, changes: Changes): Promise<Workflow>;
-  /** Answers before n8n has registered anything: wait for the subscriptions. */
+  /** Resolves before n8n has registered anything: wait for the subscription. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
-  /** What its editor shows of a trigger that could not be published; null while there is nothing. */
+  /** Why the workflow's trigger could not be published, as the editor shows it; null if it could. */
   publishingError(workflowId: string): Promise<string | null>;
-  /** The finished executions of a workflow with their data, oldest first. */
+  /** The executions of a workflow, with the data that n8n has stored of them, oldest first. */
   executions(workflowId: string): Promise<Execution[]>;
-  /** Presses "Listen for test event" on a trigger. */
+  /** Executes a workflow from a trigger, as the editor does. Ours listen for a test event then. */
   listen(workflowId: string, triggerName: string): Promise<{ waitingForWebhook?: boolean }>;
   stopListening(workflowId: string): Promise<void>;
   /** SIGTERM; its folder stays. */
   stop(): Promise<void>;
-  /** SIGKILL. */
+  /** SIGKILL to the main process. */
   kill(): Promise<void>;
   /**
    * Starts it again on the same port and folder.
-   * @param settings beside its own, until it is started again
+   * @param settings further environment variables, for this start alone
    */
   start(settings?: Record<string, string>): Promise<void>;
   /** Stops it and removes its folder. */
@@ -136,21 +129,21 @@ const OWNER = {
 };
 
 export interface N8nOptions {
-  /** Environment variables beside its own, at every start. */
+  /** Further environment variables, for every start. */
   settings?: Record<string, string>;
-  /** How many processes beside the main one run executions, in queue mode. */
+  /** How many worker processes run the executions in queue mode; 0 otherwise. */
   workers?: number;
 }
 
 /**
- * Starts n8n (installing the runtime first when it is missing) with our package in it and an owner
- * set up. It is ready when this resolves.
- * @param tls null: over http, as n8n starts by itself
+ * Starts n8n with our package in it and an owner set up, and installs the runtime first when it is
+ * missing. n8n is ready when this resolves.
+ * @param tls null: over http, n8n's default
  */
 export async function startN8n(
   tls: TlsFiles | null,
   say: (line: string) => void = () => {},
-  { settings: always = {}, workers = 0 }: N8nOptions = {},
+  { settings: permanentSettings = {}, workers: workerCount = 0 }: N8nOptions = {},
 ): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-real-n8n-'));
@@ -169,7 +162,7 @@ export async function startN8n(
     { headers = {}, body }: CallOptions = {},
   ): Promise<Answer> => {
     const answer = await request(url + path, {
-      method: method as 'GET',
+      method: method as Dispatcher.HttpMethod,
       headers,
       body,
       dispatcher: agent,
@@ -189,11 +182,14 @@ export async function startN8n(
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    if (answer.status >= 300) throw new N8nFailure(`${method} ${path}`, answer.status, answer.text);
-    const set = [answer.headers['set-cookie'] ?? []]
+    if (answer.status >= 300) {
+      const { status, text } = answer;
+      throw new Error(`n8n answered ${method} ${path} with ${status}: ${text.slice(0, 2000)}`);
+    }
+    const login = [answer.headers['set-cookie'] ?? []]
       .flat()
-      .find((one) => one.startsWith('n8n-auth='));
-    if (set) cookie = set.split(';')[0]!;
+      .find((each) => each.startsWith('n8n-auth='));
+    if (login) cookie = login.split(';')[0]!;
     return (answer.text === '' ? undefined : JSON.parse(answer.text)) as T;
   };
   const api = <T>(method: string, path: string, body?: unknown) =>
@@ -218,12 +214,12 @@ export async function startN8n(
     N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
     N8N_TEMPLATES_ENABLED: 'false',
     N8N_PERSONALIZATION_ENABLED: 'false',
-    ...always,
+    ...permanentSettings,
   };
   const isReady = async () =>
     (await call('GET', '/healthz/readiness')).status === 200 &&
     (await call('GET', '/rest/settings')).status === 200;
-  const start = async (settings: Record<string, string> = {}): Promise<Program> => {
+  const startMain = async (settings: Record<string, string> = {}): Promise<Program> => {
     const program = await startProgram({
       name: 'n8n',
       script: runtime.bin,
@@ -257,8 +253,8 @@ export async function startN8n(
       },
       logFile,
     });
-    const answers = () => fetch(`http://127.0.0.1:${healthPort}/healthz`).then(({ ok }) => ok);
-    await worker.ready(answers, { timeoutMs: 180_000, everyMs: 250 });
+    const isHealthy = () => fetch(`http://127.0.0.1:${healthPort}/healthz`).then(({ ok }) => ok);
+    await worker.ready(isHealthy, { timeoutMs: 180_000, everyMs: 250 });
     return worker;
   };
 
@@ -273,15 +269,15 @@ export async function startN8n(
     apiKey = key.rawApiKey;
   };
 
-  let program: Program | undefined;
-  let helpers: Program[] = [];
+  let main: Program | undefined;
+  let workers: Program[] = [];
   const startAll = async (settings?: Record<string, string>) => {
-    program = await start(settings);
-    for (let n = 0; n < workers; n += 1) helpers.push(await startWorker(settings));
+    main = await startMain(settings);
+    for (let n = 0; n < workerCount; n += 1) workers.push(await startWorker(settings));
   };
   const stopAll = async () => {
-    await Promise.all([program, ...helpers].map((each) => each?.stop()));
-    helpers = [];
+    await Promise.all([main, ...workers].map((program) => program?.stop()));
+    workers = [];
   };
   const close = async () => {
     await stopAll();
@@ -298,7 +294,6 @@ export async function startN8n(
     await close();
     throw error;
   }
-  const running = () => program!;
 
   return {
     url,
@@ -306,10 +301,10 @@ export async function startN8n(
     owner: OWNER,
     logFile,
     get pid() {
-      return running().pid;
+      return main!.pid;
     },
     get workerPids() {
-      return helpers.map(({ pid }) => pid);
+      return workers.map(({ pid }) => pid);
     },
     api,
     rest,
@@ -320,7 +315,7 @@ export async function startN8n(
       const { name, nodes, connections, settings } = JSON.parse(
         await readFile(file, 'utf8'),
       ) as Workflow;
-      connect(nodes, credential);
+      connectNodes(nodes, credential);
       await applyChanges(nodes, changes);
       return await api('POST', '/workflows', {
         name,
@@ -352,15 +347,15 @@ export async function startN8n(
       const found: RawExecution[] = [];
       let cursor: string | null = null;
       do {
-        const after: string = cursor === null ? '' : `&cursor=${cursor}`;
+        const fromCursor: string = cursor === null ? '' : `&cursor=${cursor}`;
         const page: { data: RawExecution[]; nextCursor: string | null } = await api(
           'GET',
-          `/executions?workflowId=${workflowId}&includeData=true&limit=250${after}`,
+          `/executions?workflowId=${workflowId}&includeData=true&limit=250${fromCursor}`,
         );
         found.push(...page.data);
         cursor = page.nextCursor;
       } while (cursor !== null);
-      return found.map(toExecution).sort((one, other) => Number(one.id) - Number(other.id));
+      return found.map(toExecution).sort((a, b) => Number(a.id) - Number(b.id));
     },
     listen: (workflowId, triggerName) =>
       rest('POST', `/workflows/${workflowId}/run`, { triggerToStartFrom: { name: triggerName } }),
@@ -368,7 +363,7 @@ export async function startN8n(
       await rest('DELETE', `/test-webhook/${workflowId}`);
     },
     stop: stopAll,
-    kill: () => running().kill(),
+    kill: () => main!.kill(),
     start: startAll,
     close,
   };
@@ -379,8 +374,8 @@ const OUR_NODES = 'n8n-nodes-conversation-service.';
 const isOurs = ({ type }: WorkflowNode) => type.startsWith(OUR_NODES);
 const isOurTrigger = (node: WorkflowNode) => isOurs(node) && node.type.endsWith('Trigger');
 
-/** Our nodes get the credential, and triggers an address of their own. */
-function connect(nodes: WorkflowNode[], { id, name, type }: Credential): void {
+/** Gives our nodes the credential, and our triggers addresses of their own. */
+function connectNodes(nodes: WorkflowNode[], { id, name, type }: Credential): void {
   for (const node of nodes.filter(isOurs)) node.credentials = { [type]: { id, name } };
   for (const trigger of nodes.filter(isOurTrigger)) trigger.webhookId = randomUUID();
 }
@@ -399,29 +394,29 @@ interface RawExecution {
 }
 
 function toExecution({ id, status, mode, data }: RawExecution): Execution {
-  const runs = Object.entries(data?.resultData.runData ?? {});
+  const runsByNode = Object.entries(data?.resultData.runData ?? {});
   return {
     id,
     status,
     mode,
-    output: Object.fromEntries(
-      runs.map(([name, [first]]) => [
-        name,
-        (first?.data?.main?.find((items) => items?.length) ?? []).map((item) => item.json),
-      ]),
-    ),
+    output: Object.fromEntries(runsByNode.map(([name, [first]]) => [name, itemsOf(first)])),
     error: data?.resultData.error?.message,
   };
 }
 
-/** Where a workflow's trigger listens in production. */
+const itemsOf = (run: NodeRun | undefined) =>
+  (run?.data?.main?.find((items) => items?.length) ?? []).map(({ json }) => json);
+
+/** The workflow's event trigger. */
 export function triggerOf(workflow: Workflow): WorkflowNode {
   const trigger = workflow.nodes.find(
     ({ type }) => type === `${OUR_NODES}conversationServiceTrigger`,
   );
-  if (!trigger) throw new Error(`The workflow "${workflow.name}" has none of our triggers.`);
+  if (!trigger)
+    throw new Error(`The workflow "${workflow.name}" has no Conversation Service Trigger.`);
   return trigger;
 }
 
+/** Where the workflow's event trigger listens in production. */
 export const webhookPath = (workflow: Workflow) =>
   `/webhook/${triggerOf(workflow).webhookId}/webhook`;

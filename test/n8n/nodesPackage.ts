@@ -1,4 +1,4 @@
-// Our package as n8n's users get it: packed from the built repository, installed by npm in
+// Our package as n8n's users get it: packed from the built repository and installed with npm in
 // .n8n/nodes.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Packs the repository's nodes and installs the tarball into an n8n user folder.
- * The build is the caller's: with `ignore-scripts`, `npm pack` runs no `prepack`.
+ * The caller has built them: `--ignore-scripts` keeps `npm pack` from running `prepack`.
  */
 export async function installNodesPackage(userFolder: string, log: string): Promise<void> {
   const tarballs = join(userFolder, 'tarball');
@@ -19,7 +19,7 @@ export async function installNodesPackage(userFolder: string, log: string): Prom
   await runNpm(['pack', '--ignore-scripts', '--pack-destination', tarballs], root, log);
   const [tarball] = await readdir(tarballs);
   await writeFile(join(nodes, 'package.json'), '{"name":"installed-nodes","private":true}\n');
-  // n8n leaves peer dependencies out too: n8n-workflow is its own.
+  // n8n leaves peer dependencies out too, because it brings n8n-workflow itself.
   await runNpm(
     [
       'install',

@@ -2,7 +2,7 @@
  * The n8n that the tests and the demo run: pinned by runtime/package-lock.json, never installed by
  * `npm ci` at the root.
  *
- * `node test/n8n/runtime.ts` installs it alone and prints where it is (`--quiet`: only what takes long).
+ * `node test/n8n/runtime.ts` installs it and prints where it is; `--quiet` does not print that.
  */
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -26,16 +26,16 @@ const N8N: PinnedPackages = {
 export interface Runtime {
   /** The installation; `node_modules/n8n` lies in it. */
   readonly folder: string;
-  /** n8n's entry point, to be run with this very Node. */
+  /** n8n's entry point, a script for this very Node. */
   readonly bin: string;
 }
 
-/** Whether the pinned runtime is there and whole. */
+/** Whether the pinned runtime is installed completely. */
 export const isRuntimeInstalled = async () => isComplete(await folderOf(N8N));
 
 /**
  * The pinned runtime; installs it first when it is missing.
- * @param say hears what takes so long, in lines for a person
+ * @param say is told what takes so long, in lines for a person
  */
 export async function ensureRuntime(say?: (line: string) => void): Promise<Runtime> {
   const folder = await ensureInstalled(N8N, say);
@@ -50,22 +50,24 @@ async function buildSqlite(folder: string, log: string): Promise<void> {
     const missing = await missingTools(['make', 'g++', 'python3']);
     if (missing.length === 0) throw error;
     throw new Error(
-      `sqlite3 had to be compiled for n8n, which needs ${missing.join(' and ')} (Debian: apt-get install -y build-essential python3).`,
+      `n8n needs sqlite3 compiled, which needs ${missing.join(' and ')} (Debian: apt-get install -y build-essential python3).`,
     );
   }
 }
 
 async function missingTools(names: readonly string[]): Promise<string[]> {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const found = await Promise.all(
-    names.map((name) =>
-      Promise.any(folders.map((folder) => access(join(folder, name)))).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const found = await Promise.all(names.map(isOnPath));
   return names.filter((_, index) => !found[index]);
+}
+
+async function isOnPath(name: string): Promise<boolean> {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  try {
+    await Promise.any(folders.map((folder) => access(join(folder, name))));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,4 +1,4 @@
-// What every proof plays on: the service and n8n as real processes.
+// What every proof runs on: the service and n8n as real processes, and ways to act on both.
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,19 +31,19 @@ export const example = (name: string) => join(examplesFolder, name);
 export const ownWorkflow = (name: string) =>
   fileURLToPath(new URL(`workflows/${name}.json`, import.meta.url));
 
-/** A workflow that takes the events of a conversation and does nothing. */
+/** A workflow that takes the six events of conversations and messages, and does nothing. */
 export const recordEvents = ownWorkflow('record-events');
 
-/** The same with all ten. */
+/** The same with all ten events. */
 export const recordAllEvents = ownWorkflow('record-all-events');
 
 /** Sends one more message after each message that was sent. */
 export const answerWhatIsSent = ownWorkflow('answer-what-is-sent');
 
-/** Answers each message and closes the conversation; takes the other events too. */
+/** Answers each message and closes the conversation. It takes the other five events too. */
 export const answerAndClose = ownWorkflow('answer-and-close');
 
-/** Long enough for an n8n that is slow to publish a workflow again. */
+/** The last pause of a delivery: enough for an n8n that is slow to publish a workflow again. */
 export const LAST_RETRY_MS = 15_000;
 
 export const TRIGGER = 'Conversation Service Trigger';
@@ -80,36 +80,34 @@ export interface Stage {
   /** The subscriptions of a workflow's production address: one, or none. */
   subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
   /**
-   * Waits until the workflow has one subscription to these events, not one of `instead`, and verifies
-   * what comes.
+   * Waits until the workflow has exactly one subscription, to these events and other than those in
+   * `replaced`, and its webhook verifies signatures.
    */
-  receiving(
+  untilReceiving(
     workflow: Workflow,
     events?: readonly string[],
-    instead?: readonly Subscription[],
+    replaced?: readonly Subscription[],
   ): Promise<Subscription[]>;
   /**
-   * Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in
-   * vain. It asks ten times a second: n8n is slow to answer, and has the work to do meanwhile.
+   * `waitFor`, with the end of both logs in its error. It waits for a minute by default, because a
+   * busy machine is slow, and asks ten times a second, because n8n takes long to answer.
    */
   until: typeof waitFor;
-  /** The finished executions of a workflow that an event of this conversation started. */
+  /** The executions of a workflow that events of this conversation started, oldest first. */
   executionsOf(workflow: Workflow, conversationId: string): Promise<Execution[]>;
-  /** Waits for the one execution that this event of this conversation started. */
+  /** Waits for an execution that this event of this conversation started. */
   execution(workflow: Workflow, event: string, conversationId: string): Promise<Execution>;
   /** A new customer writes one message. */
   customerWrites(text: string, claims?: Record<string, unknown>): Promise<Customer>;
   /** The tool of this name. */
   tool(name: string): Promise<Tool | undefined>;
   /** Waits until the tool of this name has this status. */
-  toolIs(name: string, status: string): Promise<Tool>;
-  /**
-   * POSTs a body to the workflow's production address, signed with a secret as the service signs.
-   */
+  untilTool(name: string, status: string): Promise<Tool>;
+  /** POSTs a body to the workflow's production address, signed as the service signs. */
   deliver(workflow: Workflow, body: string, signing: Signing): Promise<Answer>;
-  /** A second n8n, which the caller closes. */
+  /** Starts a second n8n, which the caller closes. */
   startAnotherN8n(): Promise<N8nServer>;
-  /** The secret that n8n keeps. */
+  /** The secret of the workflow's subscription, as n8n keeps it. */
   secretOf(workflow: Workflow): Promise<string>;
   close(): Promise<void>;
 }
@@ -118,7 +116,7 @@ export interface Customer {
   conversationId: string;
   read: ChatCustomer['read'];
   write: ChatCustomer['write'];
-  /** Waits until the customer reads so many texts of the agent. */
+  /** Waits until the agent has sent so many texts. @returns all of them */
   answers(count: number): Promise<string[]>;
 }
 
@@ -134,41 +132,38 @@ export interface Tool {
 export interface Signing {
   secret: string;
   event: string;
-  /** The body's id when it is left out. */
-  deliveryId?: string;
-  at?: number;
+  /** Added to the headers of a delivery, or instead of them. */
   headers?: Record<string, string>;
 }
 
-/** The payload that started an execution. */
+/** The payload of the event that started an execution. */
 export const payloadOf = (execution: Execution) =>
   execution.output[TRIGGER]?.[0] as Payload | undefined;
 
 export const eventsOf = (workflow: Workflow) => triggerOf(workflow).parameters.events as string[];
 
 /** Signs as docs/events-and-signatures.md describes it, without any code of the service. */
-export const signature = (body: string, secret: string, at = Date.now() / 1000) => {
-  const t = Math.floor(at);
+export const signature = (body: string, secret: string) => {
+  const t = Math.floor(Date.now() / 1000);
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 };
 
 export interface StageOptions {
   /**
-   * Both as they start on one machine without any setting: n8n over http, and a service that is
-   * told where n8n runs by its set-up form alone. Default: n8n over https with a certificate that
-   * both trust.
+   * As on the first start on one machine: n8n over http, and a service that knows where n8n runs
+   * from its set-up form alone. Default: n8n over https with a certificate that both trust.
    */
   isFirstStart?: boolean;
-  /** An n8n that runs already, over http; whoever started it closes it. */
+  /** An n8n that already runs, over http. It stays open when the stage closes. */
   n8n?: N8nServer;
-  /** Hears what is going on, in lines for a person. */
+  /** Is told what is going on, in lines for a person. */
   say?: (line: string) => void;
 }
 
-/** Starts both. The log of either is shown when it does not start. */
+/** Starts n8n and the service. If one of them does not start, the error shows the end of its log. */
 export async function openStage({
   isFirstStart = false,
-  n8n: running,
+  n8n: runningN8n,
   say = () => {},
 }: StageOptions = {}): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
@@ -178,8 +173,8 @@ export async function openStage({
   try {
     const tls = isFirstStart ? null : await writeTlsFiles(await makeTestCa());
     if (tls) closers.push(() => tls.remove());
-    const n8n = running ?? (await startN8n(tls, say));
-    if (running === undefined) closers.push(() => n8n.close());
+    const n8n = runningN8n ?? (await startN8n(tls, say));
+    if (runningN8n === undefined) closers.push(() => n8n.close());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
     const service = await startServiceProcess({
@@ -197,14 +192,14 @@ export async function openStage({
       apiKey: service.apiKey,
     });
     const startAnotherN8n = () => startN8n(tls, say);
-    return { ...actors(service, n8n, credential), graph, startAnotherN8n, close };
+    return { ...stageOf(service, n8n, credential), graph, startAnotherN8n, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function actors(
+function stageOf(
   service: ServiceProcess,
   n8n: N8nServer,
   credential: Credential,
@@ -226,30 +221,27 @@ function actors(
     return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
   };
 
-  /** Unsigned calls are answered 404 before the webhook is there, 503 before its secret is, then 401. */
+  /** An unsigned call gets 404 before n8n has the webhook, 503 before it has the secret, then 401. */
   const verifies = async (workflow: Workflow) => {
     const headers = { 'content-type': 'application/json' };
     return (await n8n.call('POST', webhookPath(workflow), { headers, body: '{}' })).status === 401;
   };
 
-  const receiving: Stage['receiving'] = async (
+  const untilReceiving: Stage['untilReceiving'] = async (
     workflow,
     events = eventsOf(workflow),
-    instead = [],
+    replaced = [],
   ) => {
-    const wanted = [...events].sort().join();
-    const isOld = ({ id, revision }: Subscription) =>
-      instead.some((old) => old.id === id && old.revision === revision);
+    const sorted = (names: readonly string[]) => [...names].sort().join();
+    const isReplaced = ({ id, revision }: Subscription) =>
+      replaced.some((old) => old.id === id && old.revision === revision);
     const subscriptions = await until(
-      `"${workflow.name}" to have a subscription to ${wanted}`,
+      `"${workflow.name}" to have a subscription to ${sorted(events)}`,
       async () => {
         const found = await subscriptionsOf(workflow);
-        return (
-          found.length === 1 &&
-          !found.some(isOld) &&
-          [...found[0]!.events].sort().join() === wanted &&
-          found
-        );
+        const [only] = found;
+        if (only === undefined || found.length > 1 || isReplaced(only)) return null;
+        return sorted(only.events) === sorted(events) && found;
       },
     );
     await until(`"${workflow.name}" to verify what comes`, () => verifies(workflow));
@@ -270,18 +262,18 @@ function actors(
     credential,
     until,
     subscriptionsOf,
-    receiving,
+    untilReceiving,
     executionsOf,
     tool,
-    toolIs: (name, status) =>
+    untilTool: (name, status) =>
       until(`${name} to be ${status}`, async () => {
         const found = await tool(name);
         return found?.status === status && found;
       }),
-    async run(file, changes, own = credential) {
-      const workflow = await n8n.importWorkflow(file, own, changes);
+    async run(file, changes, itsCredential = credential) {
+      const workflow = await n8n.importWorkflow(file, itsCredential, changes);
       await n8n.activate(workflow.id);
-      await receiving(workflow);
+      await untilReceiving(workflow);
       return workflow;
     },
     async retire(workflow) {
@@ -302,34 +294,30 @@ function actors(
       const { conversation_id: conversationId } = await customer.write(text);
       const answers = (count: number) =>
         until(`${count} answers of the agent`, async () => {
-          const said = await saidByAgent(customer);
-          return said.length >= count && said;
+          const texts = await saidByAgent(customer);
+          return texts.length >= count && texts;
         });
       return { conversationId, read: customer.read, write: customer.write, answers };
     },
-    deliver: (
-      workflow,
-      body,
-      { secret, event, at, headers, deliveryId = (JSON.parse(body) as { id: string }).id },
-    ) =>
+    deliver: (workflow, body, { secret, event, headers }) =>
       n8n.call('POST', webhookPath(workflow), {
         headers: {
           'content-type': 'application/json',
-          'x-service-signature': signature(body, secret, at),
+          'x-service-signature': signature(body, secret),
           'x-service-event': event,
-          'x-service-delivery': deliveryId,
+          'x-service-delivery': (JSON.parse(body) as { id: string }).id,
           ...headers,
         },
         body,
       }),
     async secretOf(workflow) {
       const { staticData } = await n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
-      const stored = staticData?.[`node:${TRIGGER}`]?.subscription as
-        | { secret: string }
+      const subscription = staticData?.[`node:${TRIGGER}`]?.subscription as
+        | { secret?: string }
         | undefined;
-      const secret = stored?.secret;
-      if (secret === undefined) throw new Error(`n8n keeps no secret for "${workflow.name}".`);
-      return secret;
+      if (subscription?.secret === undefined)
+        throw new Error(`n8n keeps no secret for "${workflow.name}".`);
+      return subscription.secret;
     },
   };
 }

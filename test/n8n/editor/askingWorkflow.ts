@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { builder } from './builder.ts';
 import type { Editor } from './editor.ts';
 import { boldStepsOf } from './readmeSteps.ts';
-import { countSteps } from './steps.ts';
+import { timeSteps } from './steps.ts';
 
 const SERVICE = 'Conversation Service';
 const TRIGGER = 'Conversation Service Agent Trigger';
@@ -34,8 +34,8 @@ const REFUNDED = 'Your refund is on its way.';
 const REFUSED = 'We cannot refund this order. A colleague will explain why.';
 
 /**
- * "Ask the customer, ask the team" of the README, clicked and typed by somebody who leaves everything
- * else as it is; then a customer and a colleague.
+ * Builds the workflow of "Ask the customer, ask the team" in the README by clicking and typing, with
+ * n8n's defaults for everything else. Then a customer and a colleague use it.
  */
 export function provesAskingWorkflow(
   stage: () => Stage,
@@ -43,7 +43,7 @@ export function provesAskingWorkflow(
   browser: () => Browser,
 ): void {
   describe('a workflow that asks the customer and the team', () => {
-    const steps = countSteps();
+    const steps = timeSteps();
     let colleague: Page;
     let workflowId: string;
     beforeAll(async () => {
@@ -64,26 +64,27 @@ export function provesAskingWorkflow(
     it.each([
       ['Approve', 'A-1042', REFUNDED],
       ['Reject', 'B-77', REFUSED],
-    ])('goes on when the colleague presses %s', async (verdict, order, answer) => {
+    ])('goes on when the colleague presses %s', async (button, order, answer) => {
       const customer = (await openWindow(browser())).page;
       await customer.goto(`${stage().service.url}/chat`);
       await write(customer, 'I want my money back');
       await customer.getByText(QUESTION).waitFor();
       await write(customer, order);
-      if (verdict === 'Approve') steps.begin(STEPS.decide);
+      if (button === 'Approve') steps.begin(STEPS.decide);
       await colleague.getByText(order).waitFor();
-      await colleague.getByRole('button', { name: verdict }).click();
+      await colleague.getByRole('button', { name: button }).click();
       await stage()
         .until(`the customer to read “${answer}”`, () => customer.getByText(answer).isVisible())
         .catch(async (cause: unknown) => {
-          const ran = await stage().n8n.executions(workflowId);
-          throw new Error(`n8n ran ${JSON.stringify(ran.slice(-2))}`, { cause });
+          const executions = await stage().n8n.executions(workflowId);
+          const last = JSON.stringify(executions.slice(-2));
+          throw new Error(`The last executions in n8n: ${last}`, { cause });
         });
       steps.end();
       await customer.context().close();
     });
 
-    it('took no other steps than the README has', async () => {
+    it('took the steps of the README and no others', async () => {
       process.stdout.write(`A workflow that asks the customer and the team:\n${steps.report()}`);
       expect(await boldStepsOf('### Ask the customer, ask the team')).toEqual(
         steps.taken.map(({ title }) => title),
@@ -93,14 +94,14 @@ export function provesAskingWorkflow(
 }
 
 async function build(editor: Editor, begin: (step: string) => void): Promise<void> {
-  const { addBehind, choose, drag, fill, fillExpression, save } = builder(editor);
+  const { addAfter, choose, drag, fill, fillExpression, save } = builder(editor);
   const { node, page, closeNode } = editor;
-  /** In the open panel of an If. */
-  const asksWhether = async (field: string) => {
+  /** Makes the open If node ask whether this field of its input is true. */
+  const askWhether = async (field: string) => {
     await drag(field.split('.').at(-1)!, node.getByTestId('filter-condition-left'));
     await node.getByTestId('filter-operator-select').click();
     await page.getByText('Boolean', { exact: true }).hover();
-    // As one text: another If of the workflow asks whether something else is true.
+    // Field and operator are one text, because another If of the workflow has the same operator.
     const isTrue = '"operator":{"type":"boolean","operation":"true"';
     await save(`"leftValue":"={{ $json.${field} }}","rightValue":"",${isTrue}`, () =>
       page.getByText('is true', { exact: true }).click(),
@@ -112,34 +113,34 @@ async function build(editor: Editor, begin: (step: string) => void): Promise<voi
   await choose('responseMode', 'Using Agent Turn Operations');
   await closeNode();
   begin(STEPS.askCustomer);
-  await addBehind(TRIGGER, SERVICE, ASK_CUSTOMER);
+  await addAfter(TRIGGER, SERVICE, ASK_CUSTOMER);
   await fill('text', QUESTION);
   await closeNode();
   begin(STEPS.isAnswered);
-  await addBehind(ASK_CUSTOMER, 'If');
-  await asksWhether('answered');
+  await addAfter(ASK_CUSTOMER, 'If');
+  await askWhether('answered');
   await closeNode();
   begin(STEPS.noAnswer);
-  await addBehind('If', SERVICE, HAND_OVER, 1);
+  await addAfter('If', SERVICE, HAND_OVER, 1);
   await fill('text', NO_ANSWER);
   await closeNode();
   begin(STEPS.askTeam);
-  await addBehind('If', SERVICE, ASK_TEAM, 0);
+  await addAfter('If', SERVICE, ASK_TEAM, 0);
   await fill('message', 'Refund this order?');
   await node.getByRole('button', { name: 'Add Detail' }).click();
   await fill('label', 'Order');
   await fillExpression('value', '{{ $json.value }}');
   await closeNode();
   begin(STEPS.isApproved);
-  await addBehind(ASK_TEAM, 'If');
-  await asksWhether('data.approved');
+  await addAfter(ASK_TEAM, 'If');
+  await askWhether('data.approved');
   await closeNode();
   begin(STEPS.reply);
-  await addBehind('If1', SERVICE, REPLY, 0);
+  await addAfter('If1', SERVICE, REPLY, 0);
   await fill('text', REFUNDED);
   await closeNode();
   begin(STEPS.handOver);
-  await addBehind('If1', SERVICE, HAND_OVER, 1);
+  await addAfter('If1', SERVICE, HAND_OVER, 1);
   await fill('text', REFUSED);
   await closeNode();
 }

@@ -1,14 +1,15 @@
-// Builds a workflow on n8n's canvas as a person does: by clicking, typing and dragging.
+// Builds a workflow on n8n's canvas as a person does, by clicking, typing and dragging.
 import type { Locator, Response } from 'playwright-core';
 import type { Editor } from './editor.ts';
 
 export interface Builder {
   /**
-   * Adds a node behind another one by the "+" at its output, and so opens its panel.
-   * @param action of a node that has several
+   * Adds a node after another one with the "+" at its output, which opens the new node's panel.
+   * @param action which one to choose, when the node has several
+   * @param output the index of the other node's output
    */
-  addBehind(behind: string, name: string, action?: string, output?: number): Promise<void>;
-  /** Changes something, and waits until n8n has saved a workflow with this text in it. */
+  addAfter(previous: string, name: string, action?: string, output?: number): Promise<void>;
+  /** Makes a change, and waits until n8n has saved a workflow that contains this text. */
   save(text: string, change: () => Promise<void>): Promise<void>;
   /** Types into a field of the open node, and waits until n8n has saved it. */
   fill(parameter: string, text: string): Promise<void>;
@@ -25,8 +26,8 @@ export function builder(editor: Editor): Builder {
   const byId = (id: string) => page.getByTestId(id);
   const creator = byId('node-creator');
   const field = (parameter: string) => node.getByTestId(`parameter-input-${parameter}`);
-  // It saves what was entered a second later, and nothing if the panel is closed by then. What is
-  // published is what was saved.
+  // n8n saves a change a second later, and not at all if the panel is closed by then. It publishes
+  // what it has saved.
   const save: Builder['save'] = async (text, change) => {
     const isSaved = (answer: Response) =>
       answer.ok() &&
@@ -35,11 +36,13 @@ export function builder(editor: Editor): Builder {
     await Promise.all([page.waitForResponse(isSaved), change()]);
   };
   return {
-    async addBehind(behind, name, action, output = 0) {
-      // What has grown beyond the window is not to be clicked.
+    async addAfter(previous, name, action, output = 0) {
+      // A node outside the window cannot be clicked.
       await byId('zoom-to-fit').click();
-      const at = page.locator(`[data-node-name=${JSON.stringify(behind)}][data-index="${output}"]`);
-      const handle = byId('canvas-node-output-handle').and(at);
+      const atOutput = page.locator(
+        `[data-node-name=${JSON.stringify(previous)}][data-index="${output}"]`,
+      );
+      const handle = byId('canvas-node-output-handle').and(atOutput);
       await handle.getByTestId('canvas-handle-plus').click();
       await byId('node-creator-search-bar').fill(name);
       await creator.getByText(name, { exact: true }).first().click();

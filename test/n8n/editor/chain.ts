@@ -1,11 +1,11 @@
-// Workflows of a few nodes in a row, made by n8n's API to be looked at in its editor.
+// Workflows of a few nodes in a row, made over n8n's API for a look at them in its editor.
 import { randomUUID } from 'node:crypto';
 import type { Workflow } from '../n8nServer.ts';
 import type { Stage } from '../stage.ts';
 
 export interface ChainNode {
   readonly name: string;
-  /** One of ours is told without its package: `conversationService`. */
+  /** For one of our nodes without the package, such as `conversationService`. */
   readonly type: string;
   readonly parameters?: Record<string, unknown>;
 }
@@ -47,7 +47,7 @@ export const GET_CONVERSATION: ChainNode = {
 
 export const MANUAL_TRIGGER: ChainNode = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
 
-/** Makes a workflow of these nodes, each connected to the next, ours with the stage's credential. */
+/** Makes a workflow of these nodes in a row. Our nodes get the stage's credential. */
 export async function makeChain(
   { n8n, credential }: Stage,
   name: string,
@@ -68,12 +68,10 @@ export async function makeChain(
     };
   });
   const connections = Object.fromEntries(
-    chain
-      .slice(1)
-      .map(({ name: node }, index) => [
-        chain[index]!.name,
-        { main: [[{ node, type: 'main', index: 0 }]] },
-      ]),
+    chain.slice(1).map((node, index) => {
+      const previous = chain[index]!;
+      return [previous.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }];
+    }),
   );
   const settings = { executionOrder: 'v1' };
   return await n8n.api('POST', '/workflows', { name, nodes, connections, settings });

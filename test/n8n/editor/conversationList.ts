@@ -8,11 +8,11 @@ export function provesConversationList(stage: () => Stage, editor: () => Editor)
   describe('choosing a conversation', () => {
     let ids: string[];
     beforeAll(async () => {
-      const write = async (name: string, email: string) =>
+      const open = async (name: string, email: string) =>
         (await stage().customerWrites('Hello', { name, email })).conversationId;
       ids = [
-        await write('Grace Hopper', 'grace@example.com'),
-        await write('Grace Hopper', 'hopper@example.com'),
+        await open('Grace Hopper', 'grace@example.com'),
+        await open('Grace Hopper', 'hopper@example.com'),
       ];
       const conversationId = { __rl: true, mode: 'list', value: '' };
       const send = { ...SEND_MESSAGE, parameters: { ...SEND_MESSAGE.parameters, conversationId } };
@@ -20,7 +20,7 @@ export function provesConversationList(stage: () => Stage, editor: () => Editor)
       await editor().openNode('Send');
     });
 
-    it('shows the customer, the time, who is in control and the channel', async () => {
+    it('shows the customer, the time, who is in control and the channel of each', async () => {
       const entries = await editor().listOf('conversationId', 'Grace');
       await editor().screenshot('n8n-conversation-list');
       expect(new Set(entries).size).toBe(2);
@@ -30,7 +30,7 @@ export function provesConversationList(stage: () => Stage, editor: () => Editor)
         );
     });
 
-    it('gives a link to the page of the chosen one', async () => {
+    it('gives a link to the page of the chosen conversation', async () => {
       expect(await editor().linkOfFirst('conversationId')).toBe(
         `${stage().service.url}/conversations/${ids[1]}`,
       );

@@ -1,5 +1,5 @@
-// What a user sees in n8n's own editor, in a browser; and the first start of the README: n8n on the
-// same machine over http, and a service without any setting that says what may be called.
+// What a user sees in n8n's own editor, in a browser. It is the first start of the README: n8n on
+// the same machine over http, and a service without any setting that says what may be called.
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../browser/browser.ts';
@@ -14,12 +14,12 @@ import { provesNodeSearch } from './nodeSearch.ts';
 import { provesPanels } from './panels.ts';
 import { provesPastedExample } from './pastedExample.ts';
 import { provesPublishFailures } from './publishFailures.ts';
-import { countSteps } from './steps.ts';
+import { timeSteps } from './steps.ts';
 
 let n8n: N8nServer;
 let browser: Browser;
 let editor: Editor;
-const steps = countSteps();
+const steps = timeSteps();
 
 beforeAll(async () => {
   steps.begin(STEPS.install);
@@ -34,7 +34,7 @@ afterAll(async () => {
   await n8n?.close();
 }, 60_000);
 
-// The first of all: n8n knows no workflow and no credential yet.
+// Must be the first proof, while n8n has no workflow and no credential.
 provesFirstEvent(() => ({ n8n, browser, editor }), steps);
 
 describe('with a service and a credential', () => {

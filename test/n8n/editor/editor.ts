@@ -1,4 +1,4 @@
-// n8n's editor in a browser, driven and read as a person does it. It waits for what is to be seen.
+// n8n's editor in a browser, used and read as a person does, by what is visible.
 import { selectors, type Browser, type Locator, type Page } from 'playwright-core';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { openWindow, type BrowserWindow } from '../../browser/browser.ts';
@@ -16,23 +16,23 @@ export interface Editor {
   readonly page: Page;
   /** The panel of the open node. */
   readonly node: Locator;
-  /** What comes into the open node, or would. */
+  /** The panel with the open node's input; before a run, with the fields it will have. */
   readonly input: Locator;
-  /** What the open node has put out. */
+  /** The panel with the open node's output. */
   readonly output: Locator;
   newWorkflow(): Promise<void>;
   open(workflow: Workflow): Promise<void>;
-  /** Searches for a node. @returns the names that the search shows */
+  /** Searches for a node. @returns the names that the search finds */
   search(text: string): Promise<readonly string[]>;
-  /** Chooses one of those names. @returns what can be added of it */
+  /** Chooses one of those names. @returns the triggers and actions that it offers */
   actionsOf(name: string): Promise<NodeActions>;
-  /** Adds a node by its trigger or action, and so opens its panel. */
+  /** Adds a node, by one of its triggers or actions if named, which opens its panel. */
   add(name: string, action?: string): Promise<void>;
   openNode(name: string): Promise<void>;
   closeNode(): Promise<void>;
   /** The yellow notices of the open node. */
   notices(): Promise<readonly string[]>;
-  /** Makes the credential that the open node asks for, which n8n tests. */
+  /** Creates the credential that the open node asks for. n8n tests it on saving. */
   connect(service: string, fields: Record<string, string>): Promise<void>;
   /** Presses the button of the open node that runs it. */
   executeStep(): Promise<void>;
@@ -42,7 +42,7 @@ export interface Editor {
   failure(): Promise<string>;
   /** Shows the output of the open node as a schema, with the first value of each field. */
   showSchema(): Promise<void>;
-  /** Opens the list of a parameter of the open node and searches it. @returns what it shows */
+  /** Opens the list of a parameter of the open node and searches it. @returns its entries */
   listOf(parameter: string, text: string): Promise<readonly string[]>;
   /** Chooses the first entry of the list and opens it. @returns the address that is opened */
   linkOfFirst(parameter: string): Promise<string>;
@@ -53,7 +53,7 @@ export interface Editor {
 /** Opens n8n in a window of its own and signs its owner in. */
 export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Editor> {
   const window = await openWindow(browser);
-  // What n8n's own pages log is not ours to judge.
+  // n8n's own pages may log errors, any of them.
   window.allowErrors(/(?:)/);
   const { page } = window;
   const byId = (id: string) => page.getByTestId(id);
@@ -110,7 +110,7 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
       for (const [name, value] of Object.entries(fields))
         await form.getByTestId(`parameter-input-${name}`).locator('input').fill(value);
       await form.getByTestId('credential-save-button').click();
-      // It stays open where the test of the credential failed.
+      // The form stays open when the test of the credential fails.
       await form.waitFor({ state: 'hidden' });
     },
     executeStep: () => byId('node-execute-button').click(),
@@ -138,13 +138,15 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
     async linkOfFirst(parameter) {
       await byId('rlc-item').first().click();
       const link = byId(`resource-locator-${parameter}`).getByTestId('rlc-open-resource-link');
-      const opens = window.context.waitForEvent('request', (asked) => asked.isNavigationRequest());
+      const navigation = window.context.waitForEvent('request', (request) =>
+        request.isNavigationRequest(),
+      );
       await link.click();
-      return (await opens).url();
+      return (await navigation).url();
     },
     async screenshot(name) {
       if (process.env.SCREENSHOTS === undefined) return;
-      // n8n takes its toasts away by itself, a few seconds after each.
+      // n8n removes each toast by itself after a few seconds.
       await page.locator('.el-notification').first().waitFor({ state: 'hidden' });
       await window.screenshot(name);
     },
@@ -160,7 +162,7 @@ async function signIn(page: Page, { url, owner }: N8nServer): Promise<void> {
   await page.getByTestId('main-sidebar-settings').waitFor();
 }
 
-/** Opens "Triggers (12)" or "Actions (40)" and reads all of it; n8n draws long lists bit by bit. */
+/** Opens "Triggers (12)" or "Actions (40)" and reads all of it. n8n draws long lists bit by bit. */
 async function readCategory(creator: Locator, category: string): Promise<readonly string[]> {
   const header = creator
     .getByTestId('node-creator-category-item')

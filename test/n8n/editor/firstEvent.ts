@@ -8,7 +8,7 @@ import type { Editor } from './editor.ts';
 import { boldStepsOf } from './readmeSteps.ts';
 import type { Steps } from './steps.ts';
 
-/** A step is what a user would call one. */
+/** The steps of the README, each what a user would call a step. */
 export const STEPS = {
   install: 'Install n8n-nodes-conversation-service in n8n',
   start: 'Start the service',
@@ -22,9 +22,9 @@ export const STEPS = {
 const MESSAGE = 'Do you deliver to Sylt?';
 
 /**
- * From the packed package in a fresh n8n to the first event that a user sees, all of it in the
- * browser but the two commands that install and start.
- * @param steps begun with the installation
+ * From a fresh n8n with the packed package to the first event that a user sees. Everything but
+ * installing and starting is done in the browser.
+ * @param steps holds the installation already
  */
 export function provesFirstEvent(
   started: () => { n8n: N8nServer; browser: Browser; editor: Editor },
@@ -79,7 +79,7 @@ export function provesFirstEvent(
   });
 }
 
-/** Fills in the set-up form as it is, but for the port of n8n: tests have another one. */
+/** Fills in the set-up form. Only n8n's port differs from its default, as tests use another one. */
 async function setUp(person: Page, link: string, n8nPort: number): Promise<string> {
   await person.goto(link);
   await person.getByLabel('Workspace name').fill('Harbour Outfitters');
@@ -91,7 +91,7 @@ async function setUp(person: Page, link: string, n8nPort: number): Promise<strin
   return await person.getByText(/^cs_live_/).innerText();
 }
 
-/** Later proofs make their own, for another service. */
+/** Later proofs create credentials for a service of their own. */
 async function forgetCredentials(n8n: N8nServer): Promise<void> {
   for (const { id } of await n8n.rest<{ id: string }[]>('GET', '/credentials'))
     await n8n.api('DELETE', `/credentials/${id}`);

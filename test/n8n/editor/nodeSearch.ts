@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Stage } from '../stage.ts';
 import type { Editor, NodeActions } from './editor.ts';
 
-/** The node search shows what there is, in names that nobody confuses. */
+/** The node search shows everything that we offer, under names that nobody confuses. */
 export function provesNodeSearch(stage: () => Stage, editor: () => Editor): void {
   describe('the node search', () => {
     let found: readonly string[];
@@ -13,7 +13,7 @@ export function provesNodeSearch(stage: () => Stage, editor: () => Editor): void
       shown = await editor().actionsOf('Conversation Service');
     });
 
-    it('shows events and actions in one entry, and the triggers for the agent in others', () => {
+    it('shows events and actions in one entry, and each trigger for the agent in its own', () => {
       expect(found).toEqual([
         'Conversation Service',
         'Conversation Service Agent Trigger',

@@ -12,7 +12,7 @@ import {
 } from './chain.ts';
 import type { Editor } from './editor.ts';
 
-/** What the panels of our nodes say is short, and in n8n's words. */
+/** The panels of our nodes are short and use n8n's words. */
 export function provesPanels(stage: () => Stage, editor: () => Editor): void {
   describe('the panel of a node', () => {
     beforeAll(async () => {
@@ -20,7 +20,8 @@ export function provesPanels(stage: () => Stage, editor: () => Editor): void {
       await editor().open(await makeChain(stage(), 'Panels', events, SEND_MESSAGE));
     });
 
-    const saysLittle = async (name: string) => {
+    /** Opens a node's panel, checks that it is brief, and closes it. @returns its notices */
+    const noticesOfBriefPanel = async (name: string) => {
       const { page, node } = editor();
       await editor().openNode(name);
       const notices = await editor().notices();
@@ -34,20 +35,20 @@ export function provesPanels(stage: () => Stage, editor: () => Editor): void {
       return notices;
     };
 
-    it('of the trigger on messages that were sent warns of answering itself', async () => {
-      expect(await saysLittle('Events')).toHaveLength(1);
+    it('of the event trigger for message.sent has one notice', async () => {
+      expect(await noticesOfBriefPanel('Events')).toHaveLength(1);
     });
 
-    it('of Send Message says that the agent pauses', async () => {
-      expect(await saysLittle('Send')).toEqual([expect.stringContaining('agent')]);
+    it('of Send Message has one notice, about the agent', async () => {
+      expect(await noticesOfBriefPanel('Send')).toEqual([expect.stringContaining('agent')]);
     });
 
-    it('of the trigger for the agent has two notices at most', async () => {
+    it('of the agent call trigger has two notices at most', async () => {
       await editor().open(await makeChain(stage(), 'Tool panel', CALL_TRIGGER));
-      await saysLittle('Tool');
+      await noticesOfBriefPanel('Tool');
     });
 
-    it('says after a run of that trigger nothing of parameters filled by AI', async () => {
+    it('says nothing of parameters filled by AI after that trigger has run', async () => {
       await editor().openNode('Tool');
       await editor().executeStep();
       await editor().output.getByText('say_hello').first().waitFor();
@@ -55,13 +56,15 @@ export function provesPanels(stage: () => Stage, editor: () => Editor): void {
       await editor().closeNode();
     });
 
-    it('of the trigger that is the agent, and of its reply, say what to know', async () => {
+    it('of the agent trigger says that it turns the agent on, and that of Reply when it fails', async () => {
       await editor().open(await makeChain(stage(), 'Agent panel', AGENT_TRIGGER, REPLY));
-      expect(await saysLittle('Turns')).toEqual([
+      expect(await noticesOfBriefPanel('Turns')).toEqual([
         expect.stringContaining('turns the agent on'),
         expect.stringContaining('chatInput'),
       ]);
-      expect(await saysLittle('Answer')).toEqual([expect.stringContaining('turn_superseded')]);
+      expect(await noticesOfBriefPanel('Answer')).toEqual([
+        expect.stringContaining('turn_superseded'),
+      ]);
     });
 
     it('shows the fields of an action before its first run', async () => {

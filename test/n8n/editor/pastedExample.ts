@@ -5,9 +5,9 @@ import type { Workflow } from '../n8nServer.ts';
 import { example, type Stage } from '../stage.ts';
 import type { Editor } from './editor.ts';
 
-/** What is copied on the service's page of examples is pasted on n8n's canvas. */
+/** What the service's page of examples copies can be pasted on n8n's canvas. */
 export function provesPastedExample(stage: () => Stage, editor: () => Editor): void {
-  it('an example is copied on the page of the service and pasted on the canvas', async () => {
+  it('an example that is copied on the page of the service can be pasted on the canvas', async () => {
     const { page: canvas, newWorkflow } = editor();
     const file = JSON.parse(readFileSync(example('urgent-to-the-team.json'), 'utf8')) as Workflow;
     await canvas.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
-/** The bold words of the list under a heading of the README, with quotes and code unmarked. */
+/** The bold words of the numbered list under a heading of the README, without marks and full stop. */
 export async function boldStepsOf(heading: string): Promise<string[]> {
   const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   const section = readme.split(`\n${heading}\n`)[1]!.split(/\n##+ /)[0]!;
-  return [...section.matchAll(/^\d+\. \*\*([^]+?)\*\*/gm)].map(([, words]) =>
+  return [...section.matchAll(/^\d+\. \*\*(.+?)\*\*/gms)].map(([, words]) =>
     words!.replace(/[`*]|\.$/g, '').replace(/\s+/g, ' '),
   );
 }

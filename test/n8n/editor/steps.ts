@@ -1,4 +1,4 @@
-// What a user does one after the other, with the seconds that each step took.
+// The steps that a user takes, one after the other, with the seconds that each one took.
 
 export interface Step {
   readonly title: string;
@@ -14,7 +14,7 @@ export interface Steps {
   report(): string;
 }
 
-export function countSteps(): Steps {
+export function timeSteps(): Steps {
   const taken: Step[] = [];
   let current: { title: string; startedAt: number } | undefined;
   const end = () => {

@@ -4,9 +4,9 @@ import type { Workflow } from '../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-const MANY = 205;
+const LINKS = 205;
 
-/** What the action node reads and writes, with its defaults and as n8n hands items on. */
+/** What the action node reads and writes, with its defaults and the items that n8n passes on. */
 export function provesActions(stage: () => Stage): void {
   describe('the action node', () => {
     provesRoundTrip(stage);
@@ -16,7 +16,7 @@ export function provesActions(stage: () => Stage): void {
 
 function provesRoundTrip(stage: () => Stage): void {
   describe('contacts, messages, notes and the agent', () => {
-    const workflow = withWorkflow(stage, ownWorkflow('new-resources'));
+    const workflow = withWorkflow(stage, ownWorkflow('from-node-to-node'));
 
     it('go from node to node, each finding its conversation or contact by itself', async () => {
       const { conversationId, read } = await stage().customerWrites('Where is my parcel?', {
@@ -78,7 +78,7 @@ function provesPages(stage: () => Stage): void {
     it('with Return All reads each page once, and with a limit no more than it needs', async () => {
       const { conversationId, write } = await stage().customerWrites('Hello');
       await stage().execution(workflow, 'message.received', conversationId);
-      for (let n = 0; n < MANY; n++) {
+      for (let n = 0; n < LINKS; n++) {
         const { status } = await stage().service.api.post(
           `/api/conversations/${conversationId}/payment-links`,
           { amount: 100 + n, currency: 'usd', description: 'One of many' },
@@ -92,9 +92,10 @@ function provesPages(stage: () => Stage): void {
         return found.length === 2 && found[1]!.output['Get Some Payment Links'] && found[1]!;
       });
       const all = output['Get Many Payment Links']!;
-      expect(new Set(all.map(({ id }) => id)).size).toBe(MANY);
-      expect(all).toHaveLength(MANY);
+      expect(new Set(all.map(({ id }) => id)).size).toBe(LINKS);
+      expect(all).toHaveLength(LINKS);
       expect(output['Get Some Payment Links']).toHaveLength(203);
+      // Two pages for Return All, then two for the workflow's limit of 203.
       const limits = wire.seen
         .filter(({ path }) => path.startsWith('/api/payment-links'))
         .map(({ path }) => new URL(path, wire.url).searchParams.get('limit'));

@@ -10,7 +10,7 @@ interface TestResult {
 /** What a user reads under the credential's form. */
 export function provesCredentialTest(stage: () => Stage): void {
   describe('the credential test', () => {
-    const test = (data: { baseUrl?: string; apiKey?: string }) => {
+    const testWith = (data: { baseUrl?: string; apiKey?: string }) => {
       const { n8n, service, credential } = stage();
       const { id, name, type } = credential;
       return n8n.rest<TestResult>('POST', '/credentials/test', {
@@ -24,30 +24,32 @@ export function provesCredentialTest(stage: () => Stage): void {
     };
 
     it('accepts the right address and key', async () => {
-      expect(await test({})).toMatchObject({ status: 'OK' });
+      expect(await testWith({})).toMatchObject({ status: 'OK' });
     });
 
     it('says of a wrong key that the key is wrong', async () => {
-      const { status, message } = await test({ apiKey: `cs_live_${'x'.repeat(32)}` });
+      const { status, message } = await testWith({ apiKey: `cs_live_${'x'.repeat(32)}` });
       expect(status).toBe('Error');
       expect(message).toMatch(/address is right, but the API key/);
     });
 
     it('says of an address where nothing listens that it cannot be reached', async () => {
-      const { status, message } = await test({ baseUrl: `http://127.0.0.1:${await freePort()}` });
+      const { status, message } = await testWith({
+        baseUrl: `http://127.0.0.1:${await freePort()}`,
+      });
       expect(status).toBe('Error');
       expect(message).not.toMatch(/key/i);
       expect(message).toMatch(/reach|refused|running|nothing/i);
     });
 
     it('says of an address where something else answers that it is not the service', async () => {
-      const { status, message } = await test({ baseUrl: stage().n8n.url });
+      const { status, message } = await testWith({ baseUrl: stage().n8n.url });
       expect(status).toBe('Error');
       expect(message).toMatch(/not as Conversation Service/);
     });
 
     it('refuses to send the key over http:// to a host that is not local', async () => {
-      const { status, message } = await test({ baseUrl: 'http://conversations.example.com' });
+      const { status, message } = await testWith({ baseUrl: 'http://conversations.example.com' });
       expect(status).toBe('Error');
       expect(message).toMatch(/https/);
     });

@@ -4,19 +4,18 @@ import { withWorkflow } from './withWorkflow.ts';
 
 const EVENT = 'message.received';
 
-/** The service delivers at least once; an event starts one execution. */
+/** The service may deliver an event more than once. The event still starts one execution. */
 export function provesDuplicates(stage: () => Stage): void {
   describe('a duplicate delivery', () => {
     const workflow = withWorkflow(stage, recordEvents);
 
-    /** What arrived for a new customer's message, and a way to send it again, signed anew. */
-    const delivered = async (text: string) => {
+    /** Has a new customer's message delivered, and offers to deliver it again, signed anew. */
+    const deliverOnce = async (text: string) => {
       const { conversationId } = await stage().customerWrites(text);
       const execution = await stage().execution(workflow(), EVENT, conversationId);
       const { delivery_id: _, ...payload } = payloadOf(execution) as Payload;
       const secret = await stage().secretOf(workflow());
       return {
-        conversationId,
         again: () => stage().deliver(workflow(), JSON.stringify(payload), { secret, event: EVENT }),
         executions: async () =>
           (await stage().executionsOf(workflow(), conversationId)).filter(
@@ -30,23 +29,24 @@ export function provesDuplicates(stage: () => Stage): void {
       const body = JSON.stringify({ id, event: EVENT, conversation: { id: conversationId } });
       return () => stage().deliver(workflow(), body, { secret, event: EVENT });
     };
-    let others = 0;
-    /** An event that comes later has run: what came before would be seen by now. */
-    const runsAnother = async () => {
-      others += 1;
-      const send = await signedEvent(`evt_another_${others}`, `conv_another_${others}`);
+    let laterEvents = 0;
+    /** Waits for the execution of a later event: those of earlier ones can be seen by then. */
+    const runLaterEvent = async () => {
+      laterEvents += 1;
+      const conversationId = `conv_later_${laterEvents}`;
+      const send = await signedEvent(`evt_later_${laterEvents}`, conversationId);
       await send();
-      await stage().execution(workflow(), EVENT, `conv_another_${others}`);
+      await stage().execution(workflow(), EVENT, conversationId);
     };
 
     it('is answered 200 and starts nothing', async () => {
-      const { again, executions } = await delivered('Say it once');
+      const { again, executions } = await deliverOnce('Say it once');
       const answer = await again();
       expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
         status: 200,
         body: { message: 'This delivery was already accepted.' },
       });
-      await runsAnother();
+      await runLaterEvent();
       expect(await executions()).toHaveLength(1);
     });
 
@@ -58,7 +58,7 @@ export function provesDuplicates(stage: () => Stage): void {
       expect(statuses).toContain(200);
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
       await stage().execution(workflow(), EVENT, conversationId);
-      await runsAnother();
+      await runLaterEvent();
       expect(await stage().executionsOf(workflow(), conversationId)).toHaveLength(1);
     });
   });

@@ -6,7 +6,10 @@ const EVENT = 'message.received';
 const bodyOf = (id: string) =>
   JSON.stringify({ id, event: EVENT, workspace: 'demo', conversation: { id: 'conv_forged' } });
 
-/** test/nodes/trigger/receiving.test.ts has every kind of forgery; n8n keeps the bytes that were signed. */
+/**
+ * n8n gives the trigger the very bytes that were signed. Every kind of forgery is in
+ * test/nodes/trigger/receiving.test.ts.
+ */
 export function provesForgery(stage: () => Stage): void {
   describe('a forged delivery', () => {
     const workflow = withWorkflow(stage, recordEvents);
@@ -15,10 +18,10 @@ export function provesForgery(stage: () => Stage): void {
       const secret = await stage().secretOf(workflow());
       const genuine = bodyOf('evt_genuine');
       const headers = { 'x-service-signature': signature(genuine, secret) };
-      const signed = { secret, event: EVENT, headers };
-      const forged = await stage().deliver(workflow(), bodyOf('evt_forged'), signed);
+      const signing = { secret, event: EVENT, headers };
+      const forged = await stage().deliver(workflow(), bodyOf('evt_forged'), signing);
       expect(forged.status).toBe(401);
-      expect((await stage().deliver(workflow(), genuine, signed)).status).toBe(200);
+      expect((await stage().deliver(workflow(), genuine, signing)).status).toBe(200);
       await stage().execution(workflow(), EVENT, 'conv_forged');
       const executions = await stage().executionsOf(workflow(), 'conv_forged');
       expect(executions.map((each) => payloadOf(each)?.id)).toEqual(['evt_genuine']);

@@ -10,9 +10,7 @@ const CLAIMS = {
 const TEXT =
   'Do you deliver to Sylt? Call me on +49 170 1234567 or write to ada.lovelace@example.com.';
 
-/**
- * A customer's message reaches a workflow, and its answer reaches the customer.
- */
+/** A customer's message reaches a workflow, and the workflow's answer reaches the customer. */
 export function provesMainJob(stage: () => Stage): void {
   describe('the main job', () => {
     const workflow = withWorkflow(stage, answerAndClose, {
@@ -84,7 +82,7 @@ export function provesMainJob(stage: () => Stage): void {
       });
     });
 
-    it('starts one execution each for opened, handed_over, sent and closed, with their details', async () => {
+    it('starts executions for opened, handed_over, sent and closed, with the details of each', async () => {
       expect(payloadOf(await execution('conversation.opened'))).toMatchObject({
         conversation: { message_count: 1 },
       });
@@ -129,7 +127,7 @@ export function provesMainJob(stage: () => Stage): void {
       expect(new Set(executions.map(({ status }) => status))).toEqual(new Set(['success']));
     });
 
-    it('leaves one delivery of each event, delivered, and the subscription active', async () => {
+    it('leaves one delivery of each event, all delivered, and an active subscription', async () => {
       const [subscription] = await stage().subscriptionsOf(workflow());
       expect(subscription!.status).toBe('active');
       const deliveries: { event: string; status: string }[] = await stage().until(
@@ -147,7 +145,7 @@ export function provesMainJob(stage: () => Stage): void {
       expect(new Set(deliveries.map(({ status }) => status))).toEqual(new Set(['delivered']));
     });
 
-    it('takes a burst: ten customers at once are all answered, each once', async () => {
+    it('answers ten customers who write at the same time, each of them once', async () => {
       const customers = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           stage().customerWrites(`Question ${index}`, { name: `Customer ${index}` }),

@@ -6,15 +6,15 @@ import { askTheCustomer, waitActors } from './waits/waitActors.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 /**
- * Everything that was ever owed to a workflow. A message and what is owed for it are one write, so
- * nothing comes later.
+ * Every delivery to a workflow so far. A message and its deliveries are stored in one write, so none
+ * comes later.
  */
 async function deliveriesTo(stage: Stage, workflow: Workflow): Promise<readonly unknown[]> {
   const [subscription] = await stage.subscriptionsOf(workflow);
   return (await stage.service.api.get(`/api/hooks/${subscription!.id}/deliveries`)).body.data;
 }
 
-/** A workflow that sends does not start itself, and a filter leaves out what it does not name. */
+/** A workflow does not start itself by what it sends, and a filter lets through only what it names. */
 export function provesSentBy(stage: () => Stage): void {
   describe('a workflow that sends a message on Message Sent', () => {
     const workflow = withWorkflow(stage, answerWhatIsSent);
@@ -35,12 +35,12 @@ export function provesSentBy(stage: () => Stage): void {
 
   describe('a workflow that asks the customer on Message Received', () => {
     const workflow = withWorkflow(stage, askTheCustomer, { events: ['message.received'] });
-    const { openWait, output, resting } = waitActors(stage);
+    const { openWait, output, untilResting } = waitActors(stage);
 
     it('goes on with the answer, and does not start on it', async () => {
       const { conversationId, write } = await stage().customerWrites('A refund, please');
       await openWait(conversationId, 'reply');
-      await resting(workflow());
+      await untilResting(workflow());
       await write('A-1042');
       expect(await output(workflow(), conversationId)).toMatchObject({ text: 'A-1042' });
       expect(await deliveriesTo(stage(), workflow())).toHaveLength(1);

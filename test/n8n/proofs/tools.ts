@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Execution, Workflow } from '../n8nServer.ts';
+import { isRunning, type Execution, type Workflow } from '../n8nServer.ts';
 import {
   example,
   ownWorkflow,
@@ -27,19 +27,18 @@ interface ToolCall {
   arguments: Record<string, unknown>;
 }
 
-/** A workflow becomes a tool of the agent by one node. */
+/** One node makes a workflow a tool of the agent. */
 export function provesTools(stage: () => Stage): void {
   const api = () => stage().service.api;
   const published: Workflow[] = [];
 
-  const toolNamed = (name: string) => stage().tool(name);
-  const toolIs = (name: string, status: string) => stage().toolIs(name, status);
+  const untilTool: Stage['untilTool'] = (name, status) => stage().untilTool(name, status);
   const publish = async (file: string, parameters: Record<string, unknown> = {}) => {
     const workflow = await stage().n8n.importWorkflow(file, stage().credential, parameters);
     published.push(workflow);
     await stage().n8n.activate(workflow.id);
     const trigger = workflow.nodes.find(({ name }) => name === TOOL_TRIGGER)!;
-    await toolIs(trigger.parameters.toolName as string, 'live');
+    await untilTool(trigger.parameters.toolName as string, 'live');
     return workflow;
   };
   const switchAgent = (enabled: boolean) => api().patch('/api/agent', { enabled });
@@ -54,7 +53,7 @@ export function provesTools(stage: () => Stage): void {
 
   describe('a workflow as a tool of the agent', () => {
     const recorder = withWorkflow(stage, recordAllEvents, { events: [...EXTENSION_EVENTS] });
-    /** The payload with which an event started the other workflow: as documented, nothing more. */
+    /** The payload of an event as the recorder got it, which must have its documented shape. */
     const recorded = async (event: keyof typeof payloadSchemas, { conversationId }: Customer) => {
       const execution = await stage().execution(recorder(), event, conversationId);
       const { delivery_id: _, ...body } = payloadOf(execution)!;
@@ -65,16 +64,16 @@ export function provesTools(stage: () => Stage): void {
     afterEach(async () => {
       for (const { id } of published.splice(0)) await stage().n8n.deactivate(id);
       for (const { status, name } of (await api().get('/api/tools')).body.data as Tool[])
-        if (status === 'live') await toolIs(name, 'paused');
+        if (status === 'live') await untilTool(name, 'paused');
     });
     afterAll(async () => {
       for (const { id } of (await api().get('/api/tools')).body.data as Tool[])
         await api().delete(`/api/tools/${id}`);
-      // the other proofs answer by workflows alone
+      // In the other proofs, workflows alone answer.
       await switchAgent(false);
     });
 
-    it('goes live by one test call, is called for a customer, and the agent answers with what it returned', async () => {
+    it('goes live after one test call, is called for a customer, and the agent answers with what it returned', async () => {
       await switchAgent(false);
       const workflow = await publish(findOrder);
       expect(await executionsIn(workflow, 'conv_test')).toMatchObject([{ status: 'success' }]);
@@ -139,7 +138,7 @@ export function provesTools(stage: () => Stage): void {
       });
     });
 
-    it('a workflow that fails runs once, and the agent says that it was not done and offers a person', async () => {
+    it('runs once when it fails, and the agent says that it was not done and offers a person', async () => {
       const workflow = await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order F-7');
       const [question] = await customer.answers(1);
@@ -174,7 +173,7 @@ export function provesTools(stage: () => Stage): void {
       expect((await customer.answers(2))[1]).toMatch(/^Order C-12 is cancelled/);
     });
 
-    it('answers at once when it is set to', async () => {
+    it('is accepted at once when it answers on receiving the call', async () => {
       await publish(findOrder, { responseMode: 'onReceived' });
       const customer = await stage().customerWrites('Where is my order A-1042?');
       await customer.answers(1);
@@ -183,7 +182,7 @@ export function provesTools(stage: () => Stage): void {
       ]);
     });
 
-    it('the same call again while it runs, and afterwards, gets the same answer and runs once', async () => {
+    it('runs once when the same call comes again during and after the run, and answers each the same', async () => {
       const workflow = await publish(cancelOrder);
       const { staticData } = await stage().n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
       const { secret } = staticData![`node:${TOOL_TRIGGER}`] as { secret: string };
@@ -193,7 +192,7 @@ export function provesTools(stage: () => Stage): void {
         arguments: { order_number: 'C-2' },
         conversation_id: 'conv_twice',
       });
-      const { endpoint } = (await toolNamed('cancel_order'))!;
+      const { endpoint } = (await stage().tool('cancel_order'))!;
       const send = (signedWith = secret) =>
         stage().n8n.call('POST', new URL(endpoint).pathname, {
           headers: {
@@ -215,39 +214,39 @@ export function provesTools(stage: () => Stage): void {
       expect((await send('whsec_wrong')).status).toBe(401);
     });
 
-    it('unpublishing pauses the tool, and publishing again brings it back under its id without another test call', async () => {
+    it('is paused by unpublishing, and publishing again brings it back under its id without another test call', async () => {
       const workflow = await publish(findOrder);
-      const { id } = await toolIs('find_order', 'live');
+      const { id } = await untilTool('find_order', 'live');
       await stage().n8n.deactivate(workflow.id);
-      await toolIs('find_order', 'paused');
+      await untilTool('find_order', 'paused');
       await stage().n8n.activate(workflow.id);
-      expect((await toolIs('find_order', 'live')).id).toBe(id);
+      expect((await untilTool('find_order', 'live')).id).toBe(id);
       expect(await executionsIn(workflow, 'conv_test')).toHaveLength(1);
       const customer = await stage().customerWrites('Where is my order A-1042?');
       await customer.answers(1);
     });
 
-    it('a changed tool is tested again before it is live', async () => {
+    it('is tested again after a change, before it is live', async () => {
       const workflow = await publish(findOrder);
       await stage().n8n.edit(workflow.id, {
         toolDescription: 'Finds an order.',
         timeout: 25,
         toolName: 'find_my_order',
       });
-      await toolIs('find_my_order', 'live');
+      await untilTool('find_my_order', 'live');
       await stage().until(
         'the second test call',
         async () => (await executionsIn(workflow, 'conv_test')).length === 2,
       );
-      expect(await toolNamed('find_order')).toBeUndefined();
+      expect(await stage().tool('find_order')).toBeUndefined();
     });
 
-    it('listening for a test event gets a test call as a draft of its own, which is gone afterwards', async () => {
+    it('gets a test call while it listens for a test event, through a draft of its own that is gone afterwards', async () => {
       const workflow = await publish(findOrder);
       await stage().n8n.listen(workflow.id, TOOL_TRIGGER);
       const [execution] = await stage().until('the test execution', async () => {
         const found = (await stage().n8n.executions(workflow.id)).filter(
-          ({ mode, status }) => mode === 'manual' && status !== 'running' && status !== 'new',
+          (each) => each.mode === 'manual' && !isRunning(each),
         );
         return found.length > 0 && found;
       });
@@ -261,9 +260,9 @@ export function provesTools(stage: () => Stage): void {
       ]);
       await stage().until(
         'the draft to be gone',
-        async () => (await toolNamed('find_order_test')) === undefined,
+        async () => (await stage().tool('find_order_test')) === undefined,
       );
-      expect(await toolNamed('find_order')).toMatchObject({ status: 'live' });
+      expect(await stage().tool('find_order')).toMatchObject({ status: 'live' });
     });
   });
 }

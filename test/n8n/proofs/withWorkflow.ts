@@ -4,7 +4,7 @@ import type { Stage } from '../stage.ts';
 
 /**
  * Runs a workflow for the tests of the surrounding describe, and retires it after them.
- * @param connect the credential of its nodes; by default the stage's
+ * @param connect makes the credential of its nodes; by default they get the stage's
  */
 export function withWorkflow(
   stage: () => Stage,
@@ -21,7 +21,7 @@ export function withWorkflow(
   });
   return () => {
     if (!running)
-      throw new Error(`The workflow of ${file} does not run; see the error of beforeAll.`);
+      throw new Error(`The workflow of ${file} does not run. See the error of beforeAll.`);
     return running;
   };
 }

@@ -20,17 +20,17 @@ export interface AgentRunner {
   /** The same once for all tests of the surrounding describe. */
   publishForAll(file: string, change?: ChangeNodes): () => Workflow;
   /** Waits until the service calls this workflow, and n8n verifies it. */
-  isAgent(workflow: Workflow): Promise<void>;
+  untilAgent(workflow: Workflow): Promise<void>;
   /** Unpublishes it, and waits until the service knows. */
   unpublish(workflow: Workflow): Promise<void>;
   /** The turns of a conversation, oldest first. */
   turnsOf(customer: Customer): Promise<AgentTurn[]>;
   /** Waits until a conversation's newest turn, the nth of it, has this status. */
-  turnIs(customer: Customer, status: string, nth?: number): Promise<AgentTurn>;
+  untilTurn(customer: Customer, status: string, nth?: number): Promise<AgentTurn>;
   /** The finished executions that turns of a conversation started, oldest first. */
   executionsOf(workflow: Workflow, customer: Customer): Promise<Execution[]>;
   /** Waits for so many of them. */
-  executions(workflow: Workflow, customer: Customer, count: number): Promise<Execution[]>;
+  untilExecutions(workflow: Workflow, customer: Customer, count: number): Promise<Execution[]>;
   statusOf(customer: Customer): Promise<string>;
 }
 
@@ -49,7 +49,7 @@ export function agentRunner(stage: () => Stage): AgentRunner {
       endpoint: string;
       removed_at: string | null;
     } | null;
-  const isAgent: AgentRunner['isAgent'] = async (workflow) => {
+  const untilAgent: AgentRunner['untilAgent'] = async (workflow) => {
     const { webhookId } = triggerIn(workflow);
     const endpoint = await stage().until(`"${workflow.name}" to be the agent`, async () => {
       const found = await webhook();
@@ -72,7 +72,7 @@ export function agentRunner(stage: () => Stage): AgentRunner {
   const publish = async (file: string, change?: ChangeNodes) => {
     const workflow = await stage().n8n.importWorkflow(file, stage().credential, change);
     await stage().n8n.activate(workflow.id);
-    await isAgent(workflow);
+    await untilAgent(workflow);
     return workflow;
   };
   const turnsOf = async ({ conversationId }: Customer) => {
@@ -92,7 +92,7 @@ export function agentRunner(stage: () => Stage): AgentRunner {
   afterAll(() => api().patch('/api/agent', { enabled: false, use_webhook: false }));
 
   return {
-    isAgent,
+    untilAgent,
     unpublish,
     turnsOf,
     executionsOf,
@@ -107,12 +107,12 @@ export function agentRunner(stage: () => Stage): AgentRunner {
       });
       return () => workflow!;
     },
-    turnIs: (customer, status, nth = 1) =>
+    untilTurn: (customer, status, nth = 1) =>
       stage().until(`turn ${nth} to be ${status}`, async () => {
         const turns = await turnsOf(customer);
         return turns.length === nth && turns[nth - 1]!.status === status && turns[nth - 1];
       }),
-    executions: (workflow, customer, count) =>
+    untilExecutions: (workflow, customer, count) =>
       stage().until(`${count} executions of "${workflow.name}"`, async () => {
         const found = await executionsOf(workflow, customer);
         return found.length >= count && found;

@@ -34,8 +34,8 @@ export function provesCrashes(stage: () => Stage): void {
       await stage().service.crashAndRestart();
       answer();
       expect(await customer.answers(1)).toEqual(['You wrote: Hello']);
-      await thinking.turnIs(customer, 'answered');
-      const [execution] = await thinking.executions(workflow, customer, 1);
+      await thinking.untilTurn(customer, 'answered');
+      const [execution] = await thinking.untilExecutions(workflow, customer, 1);
       expect(execution!.output.Sent).toBeDefined();
     });
 

@@ -9,7 +9,7 @@ import { gate, type TurnInput } from './thinkingServer.ts';
 export function provesGuard(stage: () => Stage): void {
   describe.each(WAYS)('a workflow that is the agent and answers by its %s', (way) => {
     const thinking = withThinking(stage);
-    const { turnIs, executions } = thinking;
+    const { untilTurn, untilExecutions } = thinking;
     const workflow = thinking.thinkForAll(way);
     const texts = async (customer: { read(): Promise<{ text: string }[]> }) =>
       (await customer.read()).map(({ text }) => text);
@@ -19,18 +19,18 @@ export function provesGuard(stage: () => Stage): void {
       const burst = ['Hello', 'I have a question', 'Where is my order?'];
       const customer = await stage().customerWrites(burst[0]!, { name: 'Grace' });
       for (const text of burst.slice(1)) await customer.write(text);
-      await turnIs(customer, 'answered');
+      await untilTurn(customer, 'answered');
       expect(await texts(customer)).toEqual([...burst, `You wrote: ${burst.join('\n')}`]);
-      const [execution] = await executions(workflow(), customer, 1);
+      const [execution] = await untilExecutions(workflow(), customer, 1);
       const [turn] = execution!.output[AGENT_TRIGGER] as unknown as [TurnInput];
       expect(turn.messages.map(({ text }) => text)).toEqual(burst);
       expect(turn.sessionId).toBe(customer.conversationId);
 
       await customer.write('And which one?');
-      await turnIs(customer, 'answered', 2);
+      await untilTurn(customer, 'answered', 2);
       expect((await texts(customer)).at(-1)).toBe('You wrote: And which one?');
       // n8n stores an execution only after its last node: later than the reply arrives.
-      expect(await executions(workflow(), customer, 2)).toHaveLength(2);
+      expect(await untilExecutions(workflow(), customer, 2)).toHaveLength(2);
     });
 
     it('sends nothing when a person took over while it ran', async () => {
@@ -46,10 +46,10 @@ export function provesGuard(stage: () => Stage): void {
       const ana = await signedInBrowser(stage().service.url);
       await ana.post(`/conversations/${customer.conversationId}/take-over`);
       answer.open();
-      const [execution] = await executions(workflow(), customer, 1);
+      const [execution] = await untilExecutions(workflow(), customer, 1);
       expect(execution!.status).toBe('success');
       expect(wasRefused(way, execution!.output)).toBe(true);
-      await turnIs(customer, 'superseded');
+      await untilTurn(customer, 'superseded');
       expect(await texts(customer)).toEqual(['I need help']);
     });
 
@@ -67,9 +67,9 @@ export function provesGuard(stage: () => Stage): void {
       await customer.write('It is A-1042');
       await customer.answers(1);
       answer.open();
-      const [first] = await executions(workflow(), customer, 2);
+      const [first] = await untilExecutions(workflow(), customer, 2);
       expect(wasRefused(way, first!.output)).toBe(true);
-      await turnIs(customer, 'answered', 2);
+      await untilTurn(customer, 'answered', 2);
       expect(await texts(customer)).toEqual(['Where is my order?', 'It is A-1042', 'About both']);
     });
   });

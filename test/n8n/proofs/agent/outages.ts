@@ -26,9 +26,9 @@ export function provesOutages(stage: () => Stage): void {
         answerInTurn();
         await thinking.unpublish(workflow());
         const customer = await stage().customerWrites('Is somebody there?');
-        await thinking.turnIs(customer, 'queued');
+        await thinking.untilTurn(customer, 'queued');
         await stage().n8n.activate(workflow().id);
-        await thinking.isAgent(workflow());
+        await thinking.untilAgent(workflow());
         expect(await customer.answers(1)).toEqual(['Is somebody there?']);
       });
 
@@ -59,7 +59,7 @@ export function provesOutages(stage: () => Stage): void {
       const customer = await stage().customerWrites('Hello');
       await reachesTheTeam(customer);
       late.open();
-      const [execution] = await thinking.executions(workflow, customer, 1);
+      const [execution] = await thinking.untilExecutions(workflow, customer, 1);
       expect(wasRefused(way, execution!.output)).toBe(true);
       expect(await customer.read()).toHaveLength(2);
     });

@@ -10,7 +10,7 @@ const byOperations = ownWorkflow('answering-agent-operations');
 /** Publishing a workflow makes it the agent, and only one at a time; unpublishing gives it up. */
 export function provesAgentPublishing(stage: () => Stage): void {
   describe('a workflow as the agent', () => {
-    const { publish, turnIs, executionsOf } = agentRunner(stage);
+    const { publish, untilTurn, executionsOf } = agentRunner(stage);
     const api = () => stage().service.api;
     const others: Workflow[] = [];
     afterEach(async () => {
@@ -48,7 +48,7 @@ export function provesAgentPublishing(stage: () => Stage): void {
         await publish(byOperations);
         const customer = await stage().customerWrites('I want a refund');
         expect(await customer.answers(2)).toEqual(['One moment.', 'A colleague will answer you.']);
-        await turnIs(customer, 'answered');
+        await untilTurn(customer, 'answered');
         expect(
           (await api().get(`/api/conversations/${customer.conversationId}`)).body,
         ).toMatchObject({

@@ -3,7 +3,7 @@ import { TEST_NUMBER } from '../../../helpers/graphServer.ts';
 import { connectNumber, deliver, metaText } from '../../../helpers/meta.ts';
 import { text, toolCalls } from '../../../helpers/modelServer.ts';
 import { agentRunner } from '../agent/agentRunner.ts';
-import { lastOf, saidByUsers, withChatModel } from '../../chatModel.ts';
+import { lastText, userTexts, withChatModel } from '../../chatModel.ts';
 import { example, type Stage } from '../../stage.ts';
 
 /** n8n's AI Agent is the agent. guard.ts proves that it never answers beside a person. */
@@ -12,7 +12,7 @@ export function provesAiAgent(stage: () => Stage): void {
 
   describe('ai-agent', () => {
     const model = withChatModel();
-    const { publishForAll, executions, statusOf, turnIs } = agentRunner(stage);
+    const { publishForAll, untilExecutions, statusOf, untilTurn } = agentRunner(stage);
     const workflow = publishForAll(example('ai-agent.json'), (node) =>
       model().connect(stage().n8n, node('OpenAI Chat Model')),
     );
@@ -20,10 +20,10 @@ export function provesAiAgent(stage: () => Stage): void {
     it('answers a burst once, looks an order up, and remembers the conversation', async () => {
       model().answerBy((request) => {
         const isFromTool = request.body.messages.at(-1)!.role === 'tool';
-        if (isFromTool) return text(lastOf(request));
-        if (lastOf(request).includes('1042'))
+        if (isFromTool) return text(lastText(request));
+        if (lastText(request).includes('1042'))
           return toolCalls({ name: 'Look_up_an_order', arguments: { input: '1042' } });
-        return text(`You wrote: ${saidByUsers(request).join(' / ')}`);
+        return text(`You wrote: ${userTexts(request).join(' / ')}`);
       });
       const customer = await stage().customerWrites('Hello', { name: 'Grace' });
       await customer.write('Where is my order?');
@@ -31,7 +31,7 @@ export function provesAiAgent(stage: () => Stage): void {
       expect(await customer.answers(1)).toEqual([
         expect.stringContaining('Order 1042 is on its way and arrives on Tuesday.'),
       ]);
-      expect(await executions(workflow(), customer, 1)).toHaveLength(1);
+      expect(await untilExecutions(workflow(), customer, 1)).toHaveLength(1);
       await customer.write('Thank you');
       const burst = 'Hello\nWhere is my order?\nIt is 1042';
       expect((await customer.answers(2))[1]).toBe(`You wrote: ${burst} / Thank you`);
@@ -42,12 +42,12 @@ export function provesAiAgent(stage: () => Stage): void {
 
     it('gives the conversation to a person', async () => {
       model().answerBy((request) =>
-        lastOf(request).includes('refund')
+        lastText(request).includes('refund')
           ? toolCalls({ name: 'Get_a_person', arguments: { note: 'Wants a refund' } })
           : text('A colleague takes over.'),
       );
       const customer = await stage().customerWrites('I would like a refund');
-      await turnIs(customer, 'answered');
+      await untilTurn(customer, 'answered');
       expect(await customer.answers(1)).toEqual(['A colleague will answer you here.']);
       expect(await statusOf(customer)).toBe('awaiting_human');
       const { handover } = (await api().get(`/api/conversations/${customer.conversationId}`)).body;
@@ -55,7 +55,7 @@ export function provesAiAgent(stage: () => Stage): void {
     });
 
     it('answers on WhatsApp', async () => {
-      model().answerBy((request) => text(`You wrote: ${lastOf(request)}`));
+      model().answerBy((request) => text(`You wrote: ${lastText(request)}`));
       const number = await connectNumber(api(), {
         account: TEST_NUMBER.id,
         accessToken: stage().graph.accessToken,

@@ -1,9 +1,15 @@
 import { afterEach, expect } from '@jest/globals';
-import type { ChangeNodes, Execution, Workflow, WorkflowNode } from '../../n8nServer.ts';
+import {
+  isRunning,
+  type ChangeNodes,
+  type Execution,
+  type Workflow,
+  type WorkflowNode,
+} from '../../n8nServer.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
 
 export interface ExampleRunner {
-  /** Publishes an example, with nodes changed as its notes tell a user. */
+  /** Publishes an example, with its nodes changed as its notes tell a user to. */
   run(name: string, change?: ChangeNodes): Promise<Workflow>;
   /** Executes the workflow from one of its triggers, as the button on the canvas does. */
   runByHand(workflow: Workflow, triggerName: string): Promise<Execution>;
@@ -11,7 +17,7 @@ export interface ExampleRunner {
   asksForPerson(name: string): Promise<Customer>;
 }
 
-/** Runs examples on the stage; what was published last is retired after each test. */
+/** Runs examples. After each test, the one that was published last is retired. */
 export function exampleRunner(stage: () => Stage): ExampleRunner {
   let running: Workflow | undefined;
   const api = () => stage().service.api;
@@ -24,13 +30,16 @@ export function exampleRunner(stage: () => Stage): ExampleRunner {
   return {
     run: async (name, change) => (running = await stage().run(example(`${name}.json`), change)),
     async runByHand({ id }, triggerName) {
-      const manual = async () =>
+      const manualExecutions = async () =>
         (await stage().n8n.executions(id)).filter(
-          ({ mode, status }) => mode === 'manual' && !['new', 'running'].includes(status),
+          (each) => each.mode === 'manual' && !isRunning(each),
         );
-      const before = (await manual()).length;
+      const before = (await manualExecutions()).length;
       await stage().n8n.listen(id, triggerName);
-      const execution = await stage().until('the execution', async () => (await manual())[before]);
+      const execution = await stage().until(
+        'the execution',
+        async () => (await manualExecutions())[before],
+      );
       expect(execution).toMatchObject({ status: 'success' });
       return execution;
     },
@@ -39,7 +48,7 @@ export function exampleRunner(stage: () => Stage): ExampleRunner {
       const customer = await stage().customerWrites('I want to talk to a person', { name });
       const path = `/api/conversations/${customer.conversationId}`;
       await stage().until(
-        `${name} to wait`,
+        `${name} to wait for a person`,
         async () => (await api().get(path)).body.status === 'awaiting_human',
       );
       await api().patch('/api/agent', { enabled: false });
@@ -52,7 +61,7 @@ interface SetParameters {
   assignments: { assignments: { name: string; value: unknown }[] };
 }
 
-/** Changes one field of a node "Edit Fields". */
+/** Changes one field of an Edit Fields node. */
 export function setField({ parameters }: WorkflowNode, field: string, value: unknown): void {
   const { assignments } = (parameters as unknown as SetParameters).assignments;
   assignments.find(({ name }) => name === field)!.value = value;

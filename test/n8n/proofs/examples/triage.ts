@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { httpError, text, type ModelRequest } from '../../../helpers/modelServer.ts';
 import { agentRunner } from '../agent/agentRunner.ts';
-import { lastOf, withChatModel } from '../../chatModel.ts';
+import { lastText, withChatModel } from '../../chatModel.ts';
 import { example, type Stage } from '../../stage.ts';
 import { setField } from './exampleRunner.ts';
 
@@ -9,7 +9,7 @@ import { setField } from './exampleRunner.ts';
 export function provesTriage(stage: () => Stage): void {
   describe('triage', () => {
     const model = withChatModel();
-    const { publish, statusOf, turnIs } = agentRunner(stage);
+    const { publish, statusOf, untilTurn } = agentRunner(stage);
     const publishTriage = (opens: string) =>
       publish(example('triage.json'), async (node) => {
         await model().connect(stage().n8n, node('OpenAI Chat Model'));
@@ -31,16 +31,16 @@ export function provesTriage(stage: () => Stage): void {
     it('answers questions, says nothing to thanks, and gives complaints to a person', async () => {
       model().answerBy((request) => {
         if (!isTriage(request)) return text('Two to three days.');
-        if (lastOf(request).includes('Thank')) return category('thanks');
-        return category(lastOf(request).includes('broken') ? 'person' : 'question');
+        if (lastText(request).includes('Thank')) return category('thanks');
+        return category(lastText(request).includes('broken') ? 'person' : 'question');
       });
       await publishTriage('00:00');
       const customer = await stage().customerWrites('How long does delivery take?');
       expect(await customer.answers(1)).toEqual(['Two to three days.']);
       await customer.write('Thank you!');
-      expect(await turnIs(customer, 'answered', 2)).toMatchObject({ outcome: 'nothing' });
+      expect(await untilTurn(customer, 'answered', 2)).toMatchObject({ outcome: 'nothing' });
       await customer.write('It arrived broken');
-      await turnIs(customer, 'answered', 3);
+      await untilTurn(customer, 'answered', 3);
       expect(await customer.answers(2)).toEqual([
         'Two to three days.',
         'A colleague is with you in a moment.',
@@ -52,7 +52,7 @@ export function provesTriage(stage: () => Stage): void {
       model().answerBy((request) => (isTriage(request) ? category('question') : httpError(400)));
       await publishTriage('24:00');
       const customer = await stage().customerWrites('How long does delivery take?');
-      await turnIs(customer, 'answered');
+      await untilTurn(customer, 'answered');
       expect(await customer.answers(1)).toEqual([expect.stringMatching(/^We are away right now/)]);
       expect(await statusOf(customer)).toBe('awaiting_human');
     });

@@ -3,13 +3,13 @@ import { signedInBrowser } from '../../../helpers/browserless.ts';
 import { text, toolCalls } from '../../../helpers/modelServer.ts';
 import type { Workflow } from '../../n8nServer.ts';
 import { agentRunner } from '../agent/agentRunner.ts';
-import { lastOf, withChatModel } from '../../chatModel.ts';
+import { lastText, withChatModel } from '../../chatModel.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
 
 /** Examples that are the agent, and wait for the customer and for the team. */
 export function provesWaiting(stage: () => Stage): void {
   const api = () => stage().service.api;
-  const { publish, publishForAll, executions, executionsOf, statusOf } = agentRunner(stage);
+  const { publish, publishForAll, untilExecutions, executionsOf, statusOf } = agentRunner(stage);
   /** The card that waits for the team in a conversation. */
   const card = ({ conversationId }: Customer) =>
     stage().until('the card', async () => {
@@ -54,7 +54,7 @@ export function provesWaiting(stage: () => Stage): void {
         });
         await decide(id, { approved: true });
         expect((await customer.answers(3))[2]).toMatch(/^Order 1042 is refunded: 129.00 EUR/);
-        const [execution] = await executions(workflow(), customer, 1);
+        const [execution] = await untilExecutions(workflow(), customer, 1);
         expect(execution).toMatchObject({ status: 'success' });
         expect(execution!.output['Refund it']).toHaveLength(1);
         expect(await statusOf(customer)).toBe('ai_active');
@@ -97,7 +97,7 @@ export function provesWaiting(stage: () => Stage): void {
           'the conversation to wait for a person',
           async () => (await statusOf(customer)) === 'awaiting_human',
         );
-        const [execution] = await executions(workflow(), customer, 1);
+        const [execution] = await untilExecutions(workflow(), customer, 1);
         expect(execution!.output['Refund it']).toBeUndefined();
       });
 
@@ -137,7 +137,7 @@ export function provesWaiting(stage: () => Stage): void {
     const wantsRefund = async () => {
       model().answerBy((request) =>
         request.body.messages.at(-1)!.role === 'tool'
-          ? text(`Done: ${lastOf(request)}`)
+          ? text(`Done: ${lastText(request)}`)
           : toolCalls({
               name: 'Refund_an_order',
               arguments: { toolParameters: { input: '1042' }, hitlParameters: {} },

@@ -21,7 +21,7 @@ export function provesRepublishing(stage: () => Stage): void {
       const before = await stage().subscriptionsOf(workflow());
       await publish(workflow(), KEPT);
 
-      const after = await stage().receiving(workflow(), KEPT, before);
+      const after = await stage().untilReceiving(workflow(), KEPT, before);
       expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 
       const { conversationId, write } = await stage().customerWrites('After the edit');
@@ -41,7 +41,7 @@ export function provesRepublishing(stage: () => Stage): void {
       await stage().retire(workflow());
       await publish(workflow(), eventsOf(workflow()));
       await stage().n8n.activate(workflow().id);
-      await stage().receiving(workflow());
+      await stage().untilReceiving(workflow());
       const { conversationId } = await stage().customerWrites('All six again');
       await stage().execution(workflow(), 'conversation.opened', conversationId);
     });
@@ -71,12 +71,12 @@ export function provesRepublishing(stage: () => Stage): void {
           if (times % 2 === 0) {
             const events = times % 4 === 0 ? KEPT : ONE; // a changed trigger
             await publish(workflow(), events);
-            await stage().receiving(workflow(), events, before);
+            await stage().untilReceiving(workflow(), events, before);
           } else {
             const events = before.flatMap((each) => each.events);
             await stage().n8n.deactivate(workflow().id);
             await stage().n8n.activate(workflow().id);
-            await stage().receiving(workflow(), events, before);
+            await stage().untilReceiving(workflow(), events, before);
           }
         }
       } finally {

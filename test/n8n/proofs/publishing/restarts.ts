@@ -21,7 +21,7 @@ export function provesRestarts(stage: () => Stage): void {
       const before = await idsOf(workflow());
       await stage().service.restart();
       expect(await idsOf(workflow())).toEqual(before);
-      await stage().receiving(workflow());
+      await stage().untilReceiving(workflow());
       await stillReceives(workflow(), 'After the restart of the service');
     });
 
@@ -58,7 +58,7 @@ export function provesRestarts(stage: () => Stage): void {
       );
 
       await stage().n8n.start();
-      await stage().receiving(workflow());
+      await stage().untilReceiving(workflow());
       expect(await idsOf(workflow())).toEqual(before);
       await stillReceives(workflow(), 'After the restart of n8n');
       await stage().execution(workflow(), 'conversation.opened', conversationId);
@@ -68,24 +68,24 @@ export function provesRestarts(stage: () => Stage): void {
   });
 
   describe('after kill -9 of n8n', () => {
-    const { openWait, decide, resting, output, attempts } = waitActors(stage);
+    const { openWait, decide, untilResting, output, attempts } = waitActors(stage);
     const api = () => stage().service.api;
     const receiver = withWorkflow(stage, recordEvents);
     const asking = withWorkflow(stage, askTheTeam);
     let tool: Workflow;
     let before: string[];
     let asked: string;
-    const toolIs = (status: string) => stage().toolIs('find_order', status);
+    const untilTool = (status: string) => stage().untilTool('find_order', status);
 
     beforeAll(async () => {
       const { n8n, credential } = stage();
       tool = await n8n.importWorkflow(example('find-order-tool.json'), credential);
       await n8n.activate(tool.id);
-      await toolIs('live');
+      await untilTool('live');
       before = await idsOf(receiver());
       asked = (await stage().customerWrites('A refund, please')).conversationId;
       const { id } = await openWait(asked);
-      await resting(asking());
+      await untilResting(asking());
       await n8n.kill();
       await decide(id, true);
       const [first] = await attempts(id, 2);
@@ -95,11 +95,11 @@ export function provesRestarts(stage: () => Stage): void {
     afterAll(async () => {
       await api().patch('/api/agent', { enabled: false });
       await stage().n8n.deactivate(tool.id);
-      await api().delete(`/api/tools/${(await toolIs('paused')).id}`);
+      await api().delete(`/api/tools/${(await untilTool('paused')).id}`);
     });
 
     it('the same subscription keeps receiving', async () => {
-      await stage().receiving(receiver());
+      await stage().untilReceiving(receiver());
       expect(await idsOf(receiver())).toEqual(before);
       await stillReceives(receiver(), 'After the crash of n8n');
     });

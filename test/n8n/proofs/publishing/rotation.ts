@@ -50,7 +50,7 @@ export function provesRotation(stage: () => Stage): void {
         settings,
       });
       await stage().n8n.activate(id);
-      await stage().receiving(rotator);
+      await stage().untilReceiving(rotator);
       return rotator;
     };
 
@@ -83,7 +83,7 @@ export function provesRotation(stage: () => Stage): void {
       await stage().n8n.deactivate(workflow().id);
       await write('Between unpublishing and publishing');
       await stage().n8n.activate(workflow().id);
-      await stage().receiving(workflow(), [EVENT], [first!]);
+      await stage().untilReceiving(workflow(), [EVENT], [first!]);
       await stage().until('the third execution', async () => (await executions()) === 3);
       expect(await stage().secretOf(workflow())).not.toBe(old);
       const body = JSON.stringify({

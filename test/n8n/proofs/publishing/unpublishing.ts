@@ -13,13 +13,13 @@ const MINUTE_MS = 61_000;
  */
 export function provesUnpublishing(stage: () => Stage): void {
   describe('a workflow that was the agent', () => {
-    const { publish, unpublish, turnIs, executionsOf, statusOf } = agentRunner(stage);
+    const { publish, unpublish, untilTurn, executionsOf, statusOf } = agentRunner(stage);
 
     it('leaves what customers write waiting for a minute, then for a person', async () => {
       const workflow = await publish(ownWorkflow('answering-agent'));
       await unpublish(workflow);
       const customer = await stage().customerWrites('Is anybody there?');
-      await turnIs(customer, 'queued');
+      await untilTurn(customer, 'queued');
       expect(await statusOf(customer)).toBe('ai_active');
       await stage().service.restartLater(MINUTE_MS);
       await stage().until(
@@ -43,7 +43,7 @@ export function provesUnpublishing(stage: () => Stage): void {
       await stage().service.restartLater(MINUTE_MS);
 
       await stage().n8n.activate(workflow().id);
-      const after = await stage().receiving(workflow());
+      const after = await stage().untilReceiving(workflow());
       expect(after.map(({ id }) => id)).not.toEqual(before.map(({ id }) => id));
       await write('Afterwards');
       const execution = await stage().execution(workflow(), EVENT, conversationId);

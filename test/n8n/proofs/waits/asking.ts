@@ -5,7 +5,7 @@ import { askTheCustomer, askTheTeam, waitActors } from './waitActors.ts';
 
 /** A workflow rests and goes on with what a customer or the team answers. */
 export function provesAsking(stage: () => Stage): void {
-  const { openWait, wait, decide, resting, output, attempts } = waitActors(stage);
+  const { openWait, wait, decide, untilResting, output, attempts } = waitActors(stage);
 
   describe('a workflow that asks the customer', () => {
     const workflow = withWorkflow(stage, askTheCustomer);
@@ -14,7 +14,7 @@ export function provesAsking(stage: () => Stage): void {
       const customer = await stage().customerWrites('Hello', { name: 'Grace' });
       const { conversationId } = customer;
       await openWait(conversationId, 'reply');
-      await resting(workflow());
+      await untilResting(workflow());
       expect((await customer.read()).at(-1)).toMatchObject({ text: 'What is your order number?' });
       await customer.write('It is');
       await customer.write('A-1042');
@@ -64,7 +64,7 @@ export function provesAsking(stage: () => Stage): void {
       const { conversationId } = await stage().customerWrites('A refund, please');
       const { id, details } = await openWait(conversationId);
       expect(details).toEqual({ Order: 'A-1042' });
-      await resting(workflow());
+      await untilResting(workflow());
       await decide(id, false, 'Not before Monday');
       expect(await output(workflow(), conversationId)).toMatchObject({
         data: {
@@ -95,7 +95,7 @@ export function provesAsking(stage: () => Stage): void {
       });
       const { id } = byHand;
       await n8n.listen(id, TRIGGER);
-      await resting(byHand);
+      await untilResting(byHand);
       const path = '/api/waits?status=open&kind=decision';
       const { body } = await stage().service.api.get(path);
       await decide((body.data as { id: string }[])[0]!.id, true);
@@ -109,7 +109,7 @@ export function provesAsking(stage: () => Stage): void {
     it('shows on the next try that the execution was stopped in n8n', async () => {
       const { conversationId } = await stage().customerWrites('Stop this one');
       const { id } = await openWait(conversationId);
-      const execution = await resting(workflow());
+      const execution = await untilResting(workflow());
       await stage().n8n.api('POST', `/executions/${execution}/stop`);
       await decide(id, true);
       await attempts(id, 1);

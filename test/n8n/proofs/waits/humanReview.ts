@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { text, toolCalls } from '../../../helpers/modelServer.ts';
-import { lastOf, withChatModel } from '../../chatModel.ts';
+import { lastText, withChatModel } from '../../chatModel.ts';
 import type { Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, reviewATool, waitActors } from './waitActors.ts';
 
 /** n8n's AI Agent runs a tool when a colleague approves, and its model reads the note of a rejection. */
 export function provesHumanReview(stage: () => Stage): void {
-  const { openWait, decide, resting, output } = waitActors(stage);
+  const { openWait, decide, untilResting, output } = waitActors(stage);
 
   describe('a human review in front of the calculator of an AI Agent', () => {
     const model = withChatModel();
@@ -35,7 +35,7 @@ export function provesHumanReview(stage: () => Stage): void {
         message: 'The agent wants to run this tool: Calculator',
         details: { input: '6*7' },
       });
-      await resting(review());
+      await untilResting(review());
       await decide(wait.id, true);
       const { output: said } = await output(review(), conversationId);
       expect(said).toContain('42');
@@ -55,7 +55,7 @@ export function provesHumanReview(stage: () => Stage): void {
       const { conversationId } = await stage().customerWrites('Two at once');
       const { id, details } = await openWait(conversationId);
       expect(details).toEqual({ input: '6*7' });
-      await resting(review());
+      await untilResting(review());
       await decide(id, true);
       const { output: said } = await output(review(), conversationId);
       expect(said).toContain('42');
@@ -70,7 +70,7 @@ export function provesHumanReview(stage: () => Stage): void {
         scriptModel('6*7');
         const customer = await stage().customerWrites('All three');
         const { conversationId } = customer;
-        for (const workflow of [reply(), decision(), review()]) await resting(workflow);
+        for (const workflow of [reply(), decision(), review()]) await untilResting(workflow);
         await stage().n8n.stop();
         await stage().service.restart();
         // By default, n8n 2.41 takes an execution that rests in a human review for one that crashed.
@@ -88,7 +88,7 @@ export function provesHumanReview(stage: () => Stage): void {
           data: { approved: true },
         });
         expect((await output(review(), conversationId)).output).toContain('42');
-        expect(lastOf(model().requests.at(-1)!)).toContain('42');
+        expect(lastText(model().requests.at(-1)!)).toContain('42');
       });
     });
   });

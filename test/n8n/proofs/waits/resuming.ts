@@ -6,7 +6,7 @@ import { withWorkflow } from '../withWorkflow.ts';
 
 /** An execution goes on once, with its own answer, whenever that comes. */
 export function provesResuming(stage: () => Stage): void {
-  const { openWait, wait, decide, resting, output, attempts } = waitActors(stage);
+  const { openWait, wait, decide, untilResting, output, attempts } = waitActors(stage);
 
   describe('on a line that is watched', () => {
     let wire: Awaited<ReturnType<typeof startHeldWire>>;
@@ -52,14 +52,14 @@ export function provesResuming(stage: () => Stage): void {
       const second = await openWait(conversationId);
       expect(asked.map(({ id }) => id)).toEqual([first.id, second.id]);
       expect(asked[0]!.resumeUrl).toBe(asked[1]!.resumeUrl);
-      await resting(workflow());
+      await untilResting(workflow());
 
       // Late, tampered with, or pretending: the execution rests.
       expect((await resumeAgain(0, { wait_id: first.id })).status).toBe(409);
       expect((await resumeAgain(1, { wait_id: second.id, approved: true })).status).toBe(409);
       asked.push({ id: '', resumeUrl: `${asked[1]!.resumeUrl.slice(0, -1)}0?approved=true` });
       expect((await resumeAgain(2, { wait_id: second.id })).status).toBe(401);
-      await resting(workflow());
+      await untilResting(workflow());
 
       await decide(second.id, true, 'That one');
       expect(await output(workflow(), conversationId)).toMatchObject({

@@ -17,7 +17,7 @@ export function provesToolThatAsks(stage: () => Stage): void {
     await stage().n8n.activate(published.id);
     return published;
   };
-  const toolIs = (what: string, is: (tool: Tool) => boolean) =>
+  const untilTool = (what: string, is: (tool: Tool) => boolean) =>
     stage().until(`the tool to be ${what}`, async () => {
       const tool = await stage().tool(TOOL);
       return tool && is(tool) && tool;
@@ -37,14 +37,14 @@ export function provesToolThatAsks(stage: () => Stage): void {
   describe('a tool of the agent that asks the team', () => {
     afterEach(async () => {
       if (published) await stage().n8n.deactivate(published.id);
-      const { id } = await toolIs('not live', ({ status }) => status !== 'live');
+      const { id } = await untilTool('not live', ({ status }) => status !== 'live');
       await api().delete(`/api/tools/${id}`);
     });
     afterAll(() => api().patch('/api/agent', { enabled: false }));
 
     it('goes live without a card, and opens one when the agent calls it for a customer', async () => {
       const workflow = await publish();
-      await toolIs('live', ({ status }) => status === 'live');
+      await untilTool('live', ({ status }) => status === 'live');
       const { error, output } = await testCall(workflow);
       expect(error).toBe('This call only tests the tool: nobody is asked');
       expect(output['Go on']).toBeUndefined();
@@ -68,7 +68,7 @@ export function provesToolThatAsks(stage: () => Stage): void {
         node(TRIGGER).parameters.responseMode = 'lastNode';
         Object.assign(node('Respond to the agent'), { disabled: true });
       });
-      await toolIs('tested', ({ last_test: test }) => test?.succeeded === false);
+      await untilTool('tested', ({ last_test: test }) => test?.succeeded === false);
       expect((await testCall(workflow)).error).toContain('answers by the last node');
     });
   });

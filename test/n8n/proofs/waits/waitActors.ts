@@ -38,7 +38,7 @@ export function waitActors(stage: () => Stage) {
     decide: (id: string, approved: boolean, note?: string) =>
       api().post(`/api/waits/${id}/decide`, { approved, note }),
     /** Waits until one of the workflow's executions rests. @returns its id */
-    resting: (workflow: Workflow) =>
+    untilResting: (workflow: Workflow) =>
       stage().until(`"${workflow.name}" to rest`, async () => {
         const path = `/executions?workflowId=${workflow.id}&status=waiting`;
         return (await stage().n8n.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
