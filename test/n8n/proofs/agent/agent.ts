@@ -5,7 +5,7 @@ import { provesOutages } from './outages.ts';
 import { provesAgentPublishing } from './publishing.ts';
 import { provesRaces } from './races.ts';
 
-/** A workflow that is the agent: what it promises, in a real n8n. */
+/** What a workflow that is the agent promises, in a real n8n. */
 export function provesAgent(stage: () => Stage): void {
   provesAgentPublishing(stage);
   provesGuard(stage);

@@ -4,7 +4,7 @@ import type { Customer, Stage } from '../../stage.ts';
 
 export const AGENT_TRIGGER = 'Conversation Service Agent Trigger';
 
-/** A turn in the API's answers, of what tests look at. */
+/** A turn as the API shows it: the fields that tests look at. */
 export interface AgentTurn {
   readonly turn_id: string;
   readonly conversation_id: string;
@@ -15,21 +15,21 @@ export interface AgentTurn {
 }
 
 export interface AgentRunner {
-  /** Imports a workflow, changes nodes of it, publishes it, and waits until it is the agent. */
+  /** Imports a workflow, changes its nodes, publishes it, and waits until it is the agent. */
   publish(file: string, change?: ChangeNodes): Promise<Workflow>;
-  /** The same once for all tests of the surrounding describe. */
+  /** Does the same once, for all tests of the surrounding describe. */
   publishForAll(file: string, change?: ChangeNodes): () => Workflow;
-  /** Waits until the service calls this workflow, and n8n verifies it. */
+  /** Waits until the service has this workflow as its agent, and n8n verifies calls to it. */
   untilAgent(workflow: Workflow): Promise<void>;
-  /** Unpublishes it, and waits until the service knows. */
+  /** Unpublishes a workflow, and waits until the service knows. */
   unpublish(workflow: Workflow): Promise<void>;
   /** The turns of a conversation, oldest first. */
   turnsOf(customer: Customer): Promise<AgentTurn[]>;
-  /** Waits until a conversation's newest turn, the nth of it, has this status. */
-  untilTurn(customer: Customer, status: string, nth?: number): Promise<AgentTurn>;
-  /** The finished executions that turns of a conversation started, oldest first. */
+  /** Waits until a conversation has `count` turns and the newest one has this status. */
+  untilTurn(customer: Customer, status: string, count?: number): Promise<AgentTurn>;
+  /** The executions that turns of a conversation started, oldest first. */
   executionsOf(workflow: Workflow, customer: Customer): Promise<Execution[]>;
-  /** Waits for so many of them. */
+  /** Waits for so many of them. @returns all of them */
   untilExecutions(workflow: Workflow, customer: Customer, count: number): Promise<Execution[]>;
   statusOf(customer: Customer): Promise<string>;
 }
@@ -37,8 +37,8 @@ export interface AgentRunner {
 const triggerIn = ({ nodes }: Workflow) => nodes.find(({ name }) => name === AGENT_TRIGGER)!;
 
 /**
- * Makes workflows the agent; what a test published is unpublished after it, and the agent off at the
- * end.
+ * Makes workflows the agent. What a test publishes is unpublished after it, and the agent is turned
+ * off after the last test.
  */
 export function agentRunner(stage: () => Stage): AgentRunner {
   const api = () => stage().service.api;
@@ -52,13 +52,13 @@ export function agentRunner(stage: () => Stage): AgentRunner {
   const untilAgent: AgentRunner['untilAgent'] = async (workflow) => {
     const { webhookId } = triggerIn(workflow);
     const endpoint = await stage().until(`"${workflow.name}" to be the agent`, async () => {
-      const found = await webhook();
-      const isThis = found?.removed_at === null && found.endpoint.includes(webhookId!);
-      return isThis && found.endpoint;
+      const current = await webhook();
+      const isThis = current?.removed_at === null && current.endpoint.includes(webhookId!);
+      return isThis && current.endpoint;
     });
+    const { pathname } = new URL(endpoint);
     const headers = { 'content-type': 'application/json' };
     await stage().until(`"${workflow.name}" to verify what comes`, async () => {
-      const { pathname } = new URL(endpoint);
       return (await stage().n8n.call('POST', pathname, { headers, body: '{}' })).status === 401;
     });
   };
@@ -88,7 +88,7 @@ export function agentRunner(stage: () => Stage): AgentRunner {
     if (running) await unpublish(running);
     running = undefined;
   });
-  // The other proofs answer by workflows on events.
+  // In the other proofs, workflows that events start answer.
   afterAll(() => api().patch('/api/agent', { enabled: false, use_webhook: false }));
 
   return {
@@ -107,10 +107,11 @@ export function agentRunner(stage: () => Stage): AgentRunner {
       });
       return () => workflow!;
     },
-    untilTurn: (customer, status, nth = 1) =>
-      stage().until(`turn ${nth} to be ${status}`, async () => {
+    untilTurn: (customer, status, count = 1) =>
+      stage().until(`turn ${count} to be ${status}`, async () => {
         const turns = await turnsOf(customer);
-        return turns.length === nth && turns[nth - 1]!.status === status && turns[nth - 1];
+        const newest = turns.at(-1);
+        return turns.length === count && newest?.status === status && newest;
       }),
     untilExecutions: (workflow, customer, count) =>
       stage().until(`${count} executions of "${workflow.name}"`, async () => {

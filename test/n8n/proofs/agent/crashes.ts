@@ -1,23 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Stage } from '../../stage.ts';
+import type { Customer, Stage } from '../../stage.ts';
 import { WAYS, withThinking } from './thinking.ts';
 import { gate } from './thinkingServer.ts';
 
-/** kill -9 of either program in the middle of a turn: the customer gets one answer, or a person. */
+/** After kill -9 of the service or of n8n during a turn, the customer gets one answer or a person. */
 export function provesCrashes(stage: () => Stage): void {
   describe('kill -9 while a workflow thinks', () => {
     const thinking = withThinking(stage);
-    const held = () => {
+    /** Makes the workflow wait with its answer. @returns when it waits, and how to let it answer */
+    const holdAnswer = () => {
       const asked = gate();
       const answer = gate();
-      thinking.mind.answerBy(async ({ chatInput }) => {
+      thinking.server.answerBy(async ({ chatInput }) => {
         asked.open();
         await answer.opened;
         return { reply: `You wrote: ${chatInput}` };
       });
       return { asked: asked.opened, answer: answer.open };
     };
-    const wasLost = async (customer: Awaited<ReturnType<Stage['customerWrites']>>) => {
+    const untilWithTeam = async (customer: Customer) => {
       await stage().until(
         'the conversation to wait for a person',
         async () => (await thinking.statusOf(customer)) === 'awaiting_human',
@@ -27,8 +28,8 @@ export function provesCrashes(stage: () => Stage): void {
     };
 
     it('of the service: an answer by an operation arrives afterwards, once', async () => {
-      const { asked, answer } = held();
-      const workflow = await thinking.think('operations');
+      const { asked, answer } = holdAnswer();
+      const workflow = await thinking.publishWay('operations');
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
@@ -39,25 +40,28 @@ export function provesCrashes(stage: () => Stage): void {
       expect(execution!.output.Sent).toBeDefined();
     });
 
-    it('of the service: an answer by the last node is lost, and the team takes over in time', async () => {
-      const { asked, answer } = held();
-      await thinking.think('last node', { timeout: 5 });
+    it('of the service: an answer by the last node is lost, and the team gets the conversation in time', async () => {
+      const { asked, answer } = holdAnswer();
+      await thinking.publishWay('last node', { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
       answer();
-      await wasLost(customer);
+      await untilWithTeam(customer);
     });
 
-    it.each(WAYS)('of n8n, which answers by the %s: the team takes over in time', async (way) => {
-      const { asked, answer } = held();
-      await thinking.think(way, { timeout: 5 });
-      const customer = await stage().customerWrites('Hello');
-      await asked;
-      await stage().n8n.kill();
-      answer();
-      await wasLost(customer);
-      await stage().n8n.start();
-    });
+    it.each(WAYS)(
+      'of n8n, which answers by the %s: the team gets the conversation in time',
+      async (way) => {
+        const { asked, answer } = holdAnswer();
+        await thinking.publishWay(way, { timeout: 5 });
+        const customer = await stage().customerWrites('Hello');
+        await asked;
+        await stage().n8n.kill();
+        answer();
+        await untilWithTeam(customer);
+        await stage().n8n.start();
+      },
+    );
   });
 }

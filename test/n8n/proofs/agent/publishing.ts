@@ -4,19 +4,19 @@ import type { Workflow } from '../../n8nServer.ts';
 import { ownWorkflow, type Customer, type Stage } from '../../stage.ts';
 import { agentRunner, AGENT_TRIGGER } from './agentRunner.ts';
 
-const answering = ownWorkflow('answering-agent');
+const byLastNode = ownWorkflow('answering-agent');
 const byOperations = ownWorkflow('answering-agent-operations');
 
-/** Publishing a workflow makes it the agent, and only one at a time; unpublishing gives it up. */
+/** Publishing a workflow makes it the agent. Only one workflow at a time can be the agent. */
 export function provesAgentPublishing(stage: () => Stage): void {
   describe('a workflow as the agent', () => {
     const { publish, untilTurn, executionsOf } = agentRunner(stage);
     const api = () => stage().service.api;
-    const others: Workflow[] = [];
+    const refused: Workflow[] = [];
     afterEach(async () => {
-      for (const { id } of others.splice(0)) await stage().n8n.deactivate(id);
+      for (const { id } of refused.splice(0)) await stage().n8n.deactivate(id);
     });
-    const isAnswered = async (text: string): Promise<Customer> => {
+    const getAnswered = async (text: string): Promise<Customer> => {
       const customer = await stage().customerWrites(text);
       expect(await customer.answers(1)).toEqual([`You wrote: ${text}`]);
       return customer;
@@ -24,12 +24,12 @@ export function provesAgentPublishing(stage: () => Stage): void {
 
     describe('that is published', () => {
       it('turns the agent on: a message starts one execution, whose last node answers', async () => {
-        const workflow = await publish(answering);
+        const workflow = await publish(byLastNode);
         expect((await api().get('/api/agent')).body).toMatchObject({
           enabled: true,
           decided_by: 'webhook',
         });
-        const customer = await isAnswered('Where is my order?');
+        const customer = await getAnswered('Where is my order?');
         const executions = await executionsOf(workflow, customer);
         expect(executions).toHaveLength(1);
         const [turn] = executions[0]!.output[AGENT_TRIGGER]!;
@@ -58,9 +58,9 @@ export function provesAgentPublishing(stage: () => Stage): void {
       });
 
       it('is refused while another workflow is the agent, with its name, and that one goes on', async () => {
-        const first = await publish(answering);
+        const first = await publish(byLastNode);
         const second = await stage().n8n.importWorkflow(byOperations, stage().credential);
-        others.push(second);
+        refused.push(second);
         await stage().n8n.activate(second.id);
         const error = await stage().until('the refusal', () =>
           stage().n8n.publishingError(second.id),
@@ -70,21 +70,21 @@ export function provesAgentPublishing(stage: () => Stage): void {
         );
         expect(error).toContain('turn on the option "Take Over From Another n8n"');
         await stage().n8n.deactivate(second.id);
-        await isAnswered('Who answers?');
+        await getAnswered('Who answers?');
       });
     });
 
     describe('whose step is executed', () => {
       it('takes what is written under "Try it", and nothing of a customer', async () => {
-        const workflow = await publish(answering);
+        const workflow = await publish(byLastNode);
         const member = await signedInBrowser(stage().service.url);
-        const listens = async (path = '/agent') =>
+        const isListening = async (path = '/agent') =>
           (await member.get(path)).text.includes('listens for a test event');
         expect(await stage().n8n.listen(workflow.id, AGENT_TRIGGER)).toMatchObject({
           waitingForWebhook: true,
         });
-        await stage().until('the editor to listen', () => listens());
-        const customer = await isAnswered('Am I a test?');
+        await stage().until('the editor to listen', () => isListening());
+        const customer = await getAnswered('Am I a test?');
 
         const { path } = await member.post('/agent/try', { text: 'This is a test' });
         const turn = /turn=(turn_\w+)/.exec(path)![1]!;
@@ -100,19 +100,17 @@ export function provesAgentPublishing(stage: () => Stage): void {
           const found = await stage().n8n.executions(workflow.id);
           return found.length >= 2 && found.every(({ output }) => output[AGENT_TRIGGER]) && found;
         });
-        expect(
-          executions.map(({ mode, output }) => [mode, output[AGENT_TRIGGER]![0]!.turn_id === turn]),
-        ).toEqual([
-          ['webhook', false],
-          ['manual', true],
-        ]);
-        expect(executions[1]!.output[AGENT_TRIGGER]![0]).toMatchObject({
+        expect(executions.map(({ mode }) => mode)).toEqual(['webhook', 'manual']);
+        const [ofCustomer, ofTry] = executions;
+        expect(ofCustomer!.output[AGENT_TRIGGER]![0]!.turn_id).not.toBe(turn);
+        expect(ofTry!.output[AGENT_TRIGGER]![0]).toMatchObject({
+          turn_id: turn,
           is_test: true,
           chatInput: 'This is a test',
-          // The memory of an AI Agent knows nothing of other tries.
+          // A session for each try, so that the memory of an AI Agent holds no other try.
           sessionId: turn,
         });
-        await stage().until('the editor to listen no more', async () => !(await listens()));
+        await stage().until('the editor to listen no more', async () => !(await isListening()));
         await customer.write('And afterwards?');
         expect(await customer.answers(2)).toContain('You wrote: And afterwards?');
       });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import type { ChangeNodes, Workflow } from '../../n8nServer.ts';
+import type { ChangeNodes, Execution, Workflow } from '../../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../../stage.ts';
 import { agentRunner, AGENT_TRIGGER, type AgentRunner } from './agentRunner.ts';
 import { startThinkingServer, type ThinkingServer } from './thinkingServer.ts';
@@ -14,38 +14,39 @@ const FILES = {
 };
 
 export interface Thinking extends AgentRunner {
-  /** What the workflows ask; its answers are the workflow's. */
-  readonly mind: ThinkingServer;
-  /** Makes a workflow the agent that asks `mind`. */
-  think(way: Way, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
-  /** The same once for all tests of the surrounding describe. */
-  thinkForAll(way: Way): () => Workflow;
+  /** What the workflows ask. They answer with its answers. */
+  readonly server: ThinkingServer;
+  /** Makes a workflow the agent that asks `server` and answers in this way. */
+  publishWay(way: Way, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  /** Does the same once, for all tests of the surrounding describe. */
+  publishWayForAll(way: Way): () => Workflow;
 }
 
-/** Workflows that are the agent and think for as long as a test wants. */
+/** Makes workflows the agent that think for as long as a test wants. */
 export function withThinking(stage: () => Stage): Thinking {
   const runner = agentRunner(stage);
-  let mind: ThinkingServer | undefined;
+  let server: ThinkingServer | undefined;
   beforeAll(async () => {
-    mind = await startThinkingServer();
+    server = await startThinkingServer();
   });
-  afterAll(() => mind?.close());
-  const asksMind =
+  afterAll(() => server?.close());
+  const askServer =
     (triggerParameters: Record<string, unknown> = {}): ChangeNodes =>
     (node) => {
-      node('Think').parameters.url = mind!.url;
+      node('Think').parameters.url = server!.url;
       Object.assign(node(AGENT_TRIGGER).parameters, triggerParameters);
     };
   return {
     ...runner,
-    get mind() {
-      return mind!;
+    get server() {
+      return server!;
     },
-    think: (way, triggerParameters) => runner.publish(FILES[way], asksMind(triggerParameters)),
-    thinkForAll: (way) => runner.publishForAll(FILES[way], asksMind()),
+    publishWay: (way, triggerParameters) =>
+      runner.publish(FILES[way], askServer(triggerParameters)),
+    publishWayForAll: (way) => runner.publishForAll(FILES[way], askServer()),
   };
 }
 
-/** What stands in an execution whose answer was refused; a last node's fails nothing. */
-export const wasRefused = (way: Way, output: Record<string, Record<string, unknown>[]>) =>
-  way === 'last node' || (output['Somebody was faster'] !== undefined && output.Sent === undefined);
+/** Whether the service refused an answer by an operation. By the last node, n8n does not know. */
+export const wasRefused = ({ output }: Execution) =>
+  output['Somebody was faster'] !== undefined && output.Sent === undefined;

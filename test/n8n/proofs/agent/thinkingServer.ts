@@ -1,8 +1,8 @@
-// What a workflow asks while it answers a turn: it thinks for as long as a test wants.
+// The server that a workflow asks while it answers a turn. It thinks for as long as a test wants.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenTracked } from '../../../helpers/trackedServer.ts';
 
-/** A turn as the trigger put it out, of what tests look at. */
+/** A turn as the trigger puts it out: the fields that tests look at. */
 export interface TurnInput {
   readonly turn_id: string;
   readonly conversation_id: string;
@@ -12,21 +12,21 @@ export interface TurnInput {
   readonly messages: readonly { readonly id: string; readonly text: string }[];
 }
 
-/** What the workflow puts out for a turn. */
-type Thinking = (turn: TurnInput) => unknown;
+/** Makes the answer to a turn. */
+type Script = (turn: TurnInput) => unknown;
 
 export interface ThinkingServer {
   readonly url: string;
   /** Every turn that was asked about, oldest first. */
   readonly turns: readonly TurnInput[];
-  /** Answers what is asked from now on; a promise holds its workflow for as long as it is open. */
-  answerBy(script: Thinking): void;
+  /** Answers what is asked from now on. The workflow waits while a promise is pending. */
+  answerBy(script: Script): void;
   close(): Promise<void>;
 }
 
 export async function startThinkingServer(): Promise<ThinkingServer> {
   const turns: TurnInput[] = [];
-  let script: Thinking = ({ chatInput }) => ({ reply: `You wrote: ${chatInput}` });
+  let script: Script = ({ chatInput }) => ({ reply: `You wrote: ${chatInput}` });
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -47,9 +47,8 @@ export async function startThinkingServer(): Promise<ThinkingServer> {
   };
 }
 
-/** What waits until a test opens it. */
+/** A promise that stays pending until a test opens it. */
 export function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
+  const { promise: opened, resolve } = Promise.withResolvers<undefined>();
+  return { opened, open: () => resolve(undefined) };
 }
