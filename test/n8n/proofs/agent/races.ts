@@ -17,7 +17,7 @@ interface Message {
   text: string;
 }
 
-/** A customer whose messages, or a person, race with the answers. */
+/** The customer of a race, and how it ended. */
 interface Race {
   readonly customer: Customer;
   /** How many messages there were when a person took over. The agent sends none after them. */

@@ -6,7 +6,7 @@ import { agentRunner } from '../agent/agentRunner.ts';
 import { lastText, userTexts, withChatModel } from '../../chatModel.ts';
 import { example, type Stage } from '../../stage.ts';
 
-/** n8n's AI Agent is the agent. guard.ts proves that it never answers beside a person. */
+/** n8n's AI Agent is the agent. guard.ts proves that no workflow answers beside a person. */
 export function provesAiAgent(stage: () => Stage): void {
   const api = () => stage().service.api;
 
@@ -17,10 +17,10 @@ export function provesAiAgent(stage: () => Stage): void {
       model().connect(stage().n8n, node('OpenAI Chat Model')),
     );
 
-    it('answers a burst once, looks an order up, and remembers the conversation', async () => {
+    it('answers a burst once, looks up an order, and remembers the conversation', async () => {
       model().answerBy((request) => {
-        const isFromTool = request.body.messages.at(-1)!.role === 'tool';
-        if (isFromTool) return text(lastText(request));
+        const isToolResult = request.body.messages.at(-1)!.role === 'tool';
+        if (isToolResult) return text(lastText(request));
         if (lastText(request).includes('1042'))
           return toolCalls({ name: 'Look_up_an_order', arguments: { input: '1042' } });
         return text(`You wrote: ${userTexts(request).join(' / ')}`);
@@ -60,7 +60,7 @@ export function provesAiAgent(stage: () => Stage): void {
         account: TEST_NUMBER.id,
         accessToken: stage().graph.accessToken,
       });
-      // A customer of its own, whose conversation no other proof finds open.
+      // A phone number of its own, so that no other proof finds this conversation open.
       const question = metaText('Do you repair tents?', { phone: '16505550199' });
       await deliver(stage().service.url, number, question);
       await stage().until('the answer on WhatsApp', () =>

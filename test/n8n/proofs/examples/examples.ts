@@ -8,7 +8,7 @@ import { provesTriage } from './triage.ts';
 import { provesUrgentToTheTeam } from './urgentToTheTeam.ts';
 import { provesWaiting } from './waiting.ts';
 
-/** The files of examples/workflows do what they say, imported as they are. */
+/** The files of examples/workflows do what they say, changed only as their notes tell a user to. */
 export function provesExamples(stage: () => Stage): void {
   describe('the example workflows', () => {
     const runner = exampleRunner(stage);
@@ -20,10 +20,9 @@ export function provesExamples(stage: () => Stage): void {
     provesTriage(stage);
     provesWaiting(stage);
 
-    it('are all proven here', () => {
-      // tools.ts
-      const provenElsewhere = ['find-order-tool'];
-      const proven = [
+    it('are all proven', () => {
+      const provenInTools = ['find-order-tool'];
+      const provenHere = [
         'after-hours-answer',
         'ai-agent',
         'ai-agent-with-review',
@@ -35,32 +34,33 @@ export function provesExamples(stage: () => Stage): void {
         'urgent-to-the-team',
       ];
       expect(readdirSync(examplesFolder).sort()).toEqual(
-        [...proven, ...provenElsewhere].map((name) => `${name}.json`).sort(),
+        [...provenHere, ...provenInTools].map((name) => `${name}.json`).sort(),
       );
     });
 
-    it('after-hours-answer answers when nobody works, once, and leaves control as it is', async () => {
+    it('after-hours-answer answers once when nobody works, and leaves control as it is', async () => {
       const always = { days: [1, 2, 3, 4, 5, 6, 7], opens: '00:00', closes: '24:00' };
-      const open = await run('after-hours-answer', (node) => {
+      const whileOpen = await run('after-hours-answer', (node) => {
         for (const [field, value] of Object.entries(always))
           setField(node('Opening hours'), field, value);
       });
       const early = await stage().customerWrites('Is somebody there?');
-      const inTime = await stage().execution(open, 'message.received', early.conversationId);
+      const inTime = await stage().execution(whileOpen, 'message.received', early.conversationId);
       expect(inTime.status).toBe('success');
       expect(inTime.output['Say when we are back']).toBeUndefined();
-      await stage().retire(open);
+      await stage().retire(whileOpen);
 
-      const closed = await run('after-hours-answer', (node) =>
+      const whileClosed = await run('after-hours-answer', (node) =>
         setField(node('Opening hours'), 'days', []),
       );
       const late = await stage().customerWrites('Is somebody there?');
       const { conversationId } = late;
-      await stage().execution(closed, 'message.received', conversationId);
+      await stage().execution(whileClosed, 'message.received', conversationId);
       await late.write('Hello?');
-      await stage().until('the second execution', async () => {
-        return (await stage().executionsOf(closed, conversationId)).length === 2;
-      });
+      await stage().until(
+        'the second execution',
+        async () => (await stage().executionsOf(whileClosed, conversationId)).length === 2,
+      );
       expect(await late.read()).toMatchObject([
         { from: 'customer' },
         { from: 'team', text: expect.stringContaining('We are back on working days') },
@@ -71,11 +71,12 @@ export function provesExamples(stage: () => Stage): void {
       );
     });
 
-    it('after-hours-answer is silent about a message of the night that arrives in opening hours', async () => {
-      const weekday = (hoursFromNow: number) =>
+    it('after-hours-answer does not answer a message from outside opening hours that arrives within them', async () => {
+      /** Monday is 1, Sunday is 7. */
+      const weekdayIn = (hoursFromNow: number) =>
         ((new Date(Date.now() + hoursFromNow * 3_600_000).getUTCDay() + 6) % 7) + 1;
       const workflow = await run('after-hours-answer', (node) => {
-        const hours = { days: [weekday(0), weekday(1)], opens: '00:00', closes: '24:00' };
+        const hours = { days: [weekdayIn(0), weekdayIn(1)], opens: '00:00', closes: '24:00' };
         for (const [field, value] of Object.entries({ ...hours, time_zone: 'UTC' }))
           setField(node('Opening hours'), field, value);
       });
@@ -101,7 +102,7 @@ export function provesExamples(stage: () => Stage): void {
       expect(await customer.read()).toHaveLength(1);
     });
 
-    it('lead-to-crm makes a lead with an address that can be used', async () => {
+    it('lead-to-crm makes a lead whose contact details are not masked', async () => {
       const ana = await signedInBrowser(stage().service.url);
       const { html } = await ana.post('/keys', { name: 'CRM', reveal: 'on' });
       const credential = await stage().n8n.createCredential(
@@ -131,13 +132,11 @@ export function provesExamples(stage: () => Stage): void {
       ]);
     });
 
-    it('daily-summary counts the conversations of the day, and names everybody who waits', async () => {
+    it('daily-summary counts the conversations of the day, and names everybody who waits for a person', async () => {
       const waiting = await asksForPerson('Grace Older');
-      // The day of this run begins after she wrote.
-      const begins = new Date(Date.now() + 1).toISOString();
-      await stage().until('the day to begin', () =>
-        Promise.resolve(new Date().toISOString() > begins),
-      );
+      // The day of the summary begins after she wrote.
+      const dayBegins = new Date(Date.now() + 1).toISOString();
+      await stage().until('the day to begin', () => new Date().toISOString() > dayBegins);
       const closed = await stage().customerWrites('Thank you, that was all');
       await api().post(`/api/conversations/${closed.conversationId}/close`, {
         summary: 'Content.',
@@ -148,7 +147,7 @@ export function provesExamples(stage: () => Stage): void {
       const workflow = await n8n.importWorkflow(file, credential, (node) => {
         const { filters } = node("Get the day's conversations").parameters;
         expect(filters).toEqual({ updated_since: '={{ $now.minus({ hours: 24 }).toISO() }}' });
-        (filters as { updated_since: string }).updated_since = begins;
+        (filters as { updated_since: string }).updated_since = dayBegins;
       });
       const { output } = await runByHand(workflow, 'Every evening');
       const [summary] = output['Send it to the team'] as { text: string; conversations: number }[];
@@ -161,8 +160,8 @@ export function provesExamples(stage: () => Stage): void {
       );
     });
 
-    // sevenEvents.ts proves its other half: the link, and the thanks.
-    it('payment-reminder reminds of a link that has been open for as long as it says, once', async () => {
+    // sevenEvents.ts proves the rest of it: the link and the thanks.
+    it('payment-reminder reminds once of a link that has been open for as long as it says', async () => {
       await api().put('/api/payment-accounts/manual', {
         settings: { instructions: 'Transfer to DE00 1234.' },
       });
@@ -172,13 +171,13 @@ export function provesExamples(stage: () => Stage): void {
         { amount: 4900, currency: 'usd', description: 'Demo, one hour' },
       );
 
-      const asItIs = await run('payment-reminder');
-      const tooEarly = await runByHand(asItIs, 'Every morning');
+      const unchanged = await run('payment-reminder');
+      const tooEarly = await runByHand(unchanged, 'Every morning');
       expect(tooEarly.output['Get open links']).toContainEqual(
         expect.objectContaining({ id: link.id }),
       );
       expect(tooEarly.output['Remind the customer']).toBeUndefined();
-      await stage().retire(asItIs);
+      await stage().retire(unchanged);
 
       const workflow = await run('payment-reminder', (node) =>
         setField(node('Remind after'), 'days', 0),

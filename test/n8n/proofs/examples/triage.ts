@@ -5,11 +5,12 @@ import { lastText, withChatModel } from '../../chatModel.ts';
 import { example, type Stage } from '../../stage.ts';
 import { setField } from './exampleRunner.ts';
 
-/** A workflow that decides first what a message is about. */
+/** The example that first classifies what a message is about. */
 export function provesTriage(stage: () => Stage): void {
   describe('triage', () => {
     const model = withChatModel();
     const { publish, statusOf, untilTurn } = agentRunner(stage);
+    /** @param opens '00:00' for always, '24:00' for never */
     const publishTriage = (opens: string) =>
       publish(example('triage.json'), async (node) => {
         await model().connect(stage().n8n, node('OpenAI Chat Model'));
@@ -17,20 +18,16 @@ export function provesTriage(stage: () => Stage): void {
         setField(node('Opening hours'), 'opens', opens);
         setField(node('Opening hours'), 'closes', '24:00');
       });
-    const isTriage = ({ body }: ModelRequest) =>
+    const asksForCategory = ({ body }: ModelRequest) =>
       body.messages[0]!.content!.includes('classify the text');
-    const category = (chosen: string) =>
-      text(
-        JSON.stringify(
-          Object.fromEntries(
-            ['question', 'thanks', 'person', 'fallback'].map((name) => [name, name === chosen]),
-          ),
-        ),
-      );
+    const category = (chosen: string) => {
+      const names = ['question', 'thanks', 'person', 'fallback'];
+      return text(JSON.stringify(Object.fromEntries(names.map((name) => [name, name === chosen]))));
+    };
 
     it('answers questions, says nothing to thanks, and gives complaints to a person', async () => {
       model().answerBy((request) => {
-        if (!isTriage(request)) return text('Two to three days.');
+        if (!asksForCategory(request)) return text('Two to three days.');
         if (lastText(request).includes('Thank')) return category('thanks');
         return category(lastText(request).includes('broken') ? 'person' : 'question');
       });
@@ -48,8 +45,10 @@ export function provesTriage(stage: () => Stage): void {
       expect(await statusOf(customer)).toBe('awaiting_human');
     });
 
-    it('promises an answer out of hours, also when the model fails', async () => {
-      model().answerBy((request) => (isTriage(request) ? category('question') : httpError(400)));
+    it('promises an answer outside opening hours, even when the model fails', async () => {
+      model().answerBy((request) =>
+        asksForCategory(request) ? category('question') : httpError(400),
+      );
       await publishTriage('24:00');
       const customer = await stage().customerWrites('How long does delivery take?');
       await untilTurn(customer, 'answered');

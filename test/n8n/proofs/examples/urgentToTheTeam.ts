@@ -17,14 +17,18 @@ export function provesUrgentToTheTeam(
   describe('urgent-to-the-team', () => {
     const workflow = withWorkflow(stage, example('urgent-to-the-team.json'));
 
-    it('takes over and reassures who writes urgently, and leaves others alone', async () => {
+    it('takes over from the agent and reassures when a message is urgent, and leaves others alone', async () => {
       const calm = await stage().customerWrites('No hurry at all');
       const urgent = await stage().customerWrites('URGENT: my parcel is leaking', {
         name: 'Grace',
       });
       const { conversationId } = urgent;
       const execution = await stage().execution(workflow(), 'message.received', conversationId);
-      const quiet = await stage().execution(workflow(), 'message.received', calm.conversationId);
+      const calmExecution = await stage().execution(
+        workflow(),
+        'message.received',
+        calm.conversationId,
+      );
 
       expect(await urgent.read()).toMatchObject([
         { from: 'customer' },
@@ -40,7 +44,7 @@ export function provesUrgentToTheTeam(
         },
       ]);
       expect(await calm.read()).toHaveLength(1);
-      expect(noticeIn(quiet)).toBeUndefined();
+      expect(noticeIn(calmExecution)).toBeUndefined();
     });
 
     it('announces that the agent asks for a person', async () => {
@@ -55,7 +59,7 @@ export function provesUrgentToTheTeam(
       ]);
     });
 
-    it('does not announce its own taking over', async () => {
+    it('does not announce its own take-over', async () => {
       const { conversationId } = await stage().customerWrites('This is urgent!');
       const own = await stage().execution(workflow(), 'conversation.handed_over', conversationId);
       expect(payloadOf(own)).toMatchObject({ handover: { triggered_by: { type: 'api' } } });
@@ -78,15 +82,15 @@ export function provesUrgentToTheTeam(
       ]);
     });
 
-    it('reassures and leaves a note once although the same event starts it twice', async () => {
+    it('reassures and leaves a note once, although the same event starts it twice', async () => {
       const customer = await stage().customerWrites(`An emergency: ${'no heating! '.repeat(340)}`);
       const { conversationId } = customer;
       const first = await stage().execution(workflow(), 'message.received', conversationId);
-      const hook = (await stage().subscriptionsOf(workflow())).find(({ events }) =>
+      const subscription = (await stage().subscriptionsOf(workflow())).find(({ events }) =>
         events.includes('message.received'),
       )!;
       await stage().until('the delivery to be recorded and sent again', async () => {
-        const path = `/api/hooks/${hook.id}/deliveries/${payloadOf(first)!.id}/redeliver`;
+        const path = `/api/hooks/${subscription.id}/deliveries/${payloadOf(first)!.id}/redeliver`;
         return (await api().post(path)).status < 300;
       });
       const second = await stage().until('the second execution', async () => {
@@ -109,8 +113,9 @@ export function provesUrgentToTheTeam(
       expect(await customer.read()).toHaveLength(2);
     });
   });
-  describe('urgent-to-the-team, where what it sends is refused', () => {
-    it('tells the team first, whatever becomes of the message to the customer and the note', async () => {
+
+  describe('urgent-to-the-team, when its message and its note are refused', () => {
+    it('still tells the team', async () => {
       const workflow = await run('urgent-to-the-team', (node) => {
         // An empty text is refused.
         node('Reassure the customer').parameters.text = ' ';

@@ -6,7 +6,7 @@ import { agentRunner } from '../agent/agentRunner.ts';
 import { lastText, withChatModel } from '../../chatModel.ts';
 import { example, type Customer, type Stage } from '../../stage.ts';
 
-/** Examples that are the agent, and wait for the customer and for the team. */
+/** The examples that are the agent and wait for the customer or the team. */
 export function provesWaiting(stage: () => Stage): void {
   const api = () => stage().service.api;
   const { publish, publishForAll, untilExecutions, executionsOf, statusOf } = agentRunner(stage);
@@ -22,15 +22,16 @@ export function provesWaiting(stage: () => Stage): void {
     api().post(`/api/waits/${id}/decide`, decision);
 
   describe('refund', () => {
-    const asksForNumber = async () => {
+    /** A customer whom the workflow has asked for the order number. */
+    const askedForNumber = async () => {
       const customer = await stage().customerWrites('I want my money back');
       expect((await customer.answers(1))[0]).toContain('What is the number of the order?');
       return customer;
     };
 
-    /** The execution of a conversation, once it has reached a node. */
-    const reaches = (workflow: Workflow, customer: Customer, name: string) =>
-      stage().until(`"${name}"`, async () =>
+    /** Waits until the execution of a conversation has ended and has reached a node. */
+    const untilReached = (workflow: Workflow, customer: Customer, name: string) =>
+      stage().until(`"${name}" to be reached`, async () =>
         (await executionsOf(workflow, customer)).find(
           ({ status, output }) => status === 'success' && output[name],
         ),
@@ -39,8 +40,8 @@ export function provesWaiting(stage: () => Stage): void {
     describe('as it is', () => {
       const workflow = publishForAll(example('refund.json'));
 
-      it('asks for the order number until it is one, then the team, and refunds', async () => {
-        const customer = await asksForNumber();
+      it('asks for the order number until it gets one, then asks the team, and refunds', async () => {
+        const customer = await askedForNumber();
         await customer.write('The tent');
         expect((await customer.answers(2))[1]).toBe('Please send the number alone, such as 1042.');
         await customer.write('1042');
@@ -61,7 +62,7 @@ export function provesWaiting(stage: () => Stage): void {
       });
 
       it('says that the request is with the team when the customer writes before it is decided', async () => {
-        const customer = await asksForNumber();
+        const customer = await askedForNumber();
         await customer.write('1042');
         const { id } = await card(customer);
         await customer.write('Thanks! I want my money back soon');
@@ -72,13 +73,13 @@ export function provesWaiting(stage: () => Stage): void {
         expect((await customer.answers(3))[2]).toMatch(/^Order 1042 is refunded/);
       });
 
-      it('tells the team when the money is back and the customer cannot be told', async () => {
-        const customer = await asksForNumber();
+      it('tells the team when it has refunded and cannot tell the customer', async () => {
+        const customer = await askedForNumber();
         await customer.write('1042');
         const { id } = await card(customer);
         await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
         await decide(id, { approved: true });
-        await reaches(workflow(), customer, 'Tell the team');
+        await untilReached(workflow(), customer, 'Tell the team');
         const ana = await signedInBrowser(stage().service.url);
         const { text: thread } = await ana.get(`/conversations/${customer.conversationId}`);
         expect(thread).toContain(
@@ -87,8 +88,8 @@ export function provesWaiting(stage: () => Stage): void {
         expect(await customer.answers(1)).toHaveLength(1);
       });
 
-      it('gives it to a person when the team does not want it', async () => {
-        const customer = await asksForNumber();
+      it('gives the conversation to a person when the team rejects the refund', async () => {
+        const customer = await askedForNumber();
         await customer.write('1043');
         const { id } = await card(customer);
         await decide(id, { approved: false, note: 'Bought a year ago' });
@@ -102,19 +103,19 @@ export function provesWaiting(stage: () => Stage): void {
       });
 
       it('says nothing when a person takes over while it waits for the number', async () => {
-        const customer = await asksForNumber();
+        const customer = await askedForNumber();
         await api().post(`/api/conversations/${customer.conversationId}/takeover`, {});
-        await reaches(workflow(), customer, 'Somebody was faster');
+        await untilReached(workflow(), customer, 'Somebody was faster');
         expect(await customer.answers(1)).toHaveLength(1);
       });
     });
 
-    it('gives it to a person when the customer names no order, and looks for none', async () => {
+    it('gives the conversation to a person when no order number comes, and looks for no order', async () => {
       const workflow = await publish(example('refund.json'), (node) => {
         const { parameters } = node('Ask for the order number');
         Object.assign(parameters, { timeLimit: 0.05, timeLimitUnit: 'minutes', options: {} });
       });
-      const customer = await asksForNumber();
+      const customer = await askedForNumber();
       expect((await customer.answers(2))[1]).toContain('I do not have the number of your order.');
       const { body } = await api().get(`/api/conversations/${customer.conversationId}`);
       expect(body).toMatchObject({
@@ -123,7 +124,7 @@ export function provesWaiting(stage: () => Stage): void {
           note: expect.stringMatching(/^Wants a refund\. There was no answer.*expired$/),
         },
       });
-      const { output } = await reaches(workflow, customer, 'No order number');
+      const { output } = await untilReached(workflow, customer, 'No order number');
       expect(output['Find the order']).toBeUndefined();
       expect(output['Somebody was faster']).toBeUndefined();
     });

@@ -3,25 +3,27 @@ import type { Workflow } from '../../n8nServer.ts';
 import { eventsOf, payloadOf, recordEvents, type Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 
-const KEPT = ['message.received', 'message.sent'];
-/** Twice each: other events, the first ones again, and after either unpublished in between. */
+const MESSAGE_EVENTS = ['message.received', 'message.sent'];
+/** Two rounds of: more events, unpublished and published, the first events, the same again. */
 const PUBLICATIONS = 8;
 
 /**
- * An edited trigger, once published, has the subscription it asks for and no other; what happens
- * in between is not lost.
+ * A published trigger has the one subscription that it asks for. What happens while it is edited
+ * or unpublished is not lost.
  */
 export function provesRepublishing(stage: () => Stage): void {
-  const publish = ({ id }: Workflow, events: readonly string[]) => stage().n8n.edit(id, { events });
+  /** Changes the trigger's events, which publishes an active workflow again. */
+  const setEvents = ({ id }: Workflow, events: readonly string[]) =>
+    stage().n8n.edit(id, { events });
 
   describe('publishing an edited workflow', () => {
     const workflow = withWorkflow(stage, recordEvents);
 
-    it('changes the subscription to the chosen events, with a new secret under the same id', async () => {
+    it('changes the subscription to the chosen events, as a new revision under the same id', async () => {
       const before = await stage().subscriptionsOf(workflow());
-      await publish(workflow(), KEPT);
+      await setEvents(workflow(), MESSAGE_EVENTS);
 
-      const after = await stage().untilReceiving(workflow(), KEPT, before);
+      const after = await stage().untilReceiving(workflow(), MESSAGE_EVENTS, before);
       expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 
       const { conversationId, write } = await stage().customerWrites('After the edit');
@@ -34,12 +36,12 @@ export function provesRepublishing(stage: () => Stage): void {
       const events = (await stage().executionsOf(workflow(), conversationId)).map(
         (each) => payloadOf(each)?.event,
       );
-      expect(new Set(events)).toEqual(new Set(KEPT));
+      expect(new Set(events)).toEqual(new Set(MESSAGE_EVENTS));
     });
 
-    it('takes all six again when it is deactivated and activated with the trigger as it was', async () => {
+    it('takes all six events again when it is unpublished, edited back and published', async () => {
       await stage().retire(workflow());
-      await publish(workflow(), eventsOf(workflow()));
+      await setEvents(workflow(), eventsOf(workflow()));
       await stage().n8n.activate(workflow().id);
       await stage().untilReceiving(workflow());
       const { conversationId } = await stage().customerWrites('All six again');
@@ -51,7 +53,7 @@ export function provesRepublishing(stage: () => Stage): void {
     const ONE = ['message.received'];
     const workflow = withWorkflow(stage, recordEvents, { events: ONE });
 
-    it('starts one execution for each event, whichever moment it came at', async () => {
+    it('starts one execution for each event, whenever it came', async () => {
       const { write, conversationId } = await stage().customerWrites('message 0');
       const written = ['message 0'];
       let isPublishing = true;
@@ -60,7 +62,7 @@ export function provesRepublishing(stage: () => Stage): void {
           const text = `message ${written.length}`;
           await write(text);
           written.push(text);
-          // the rate of events, not a wait for anything
+          // The rate of events, not a wait for anything.
           await new Promise((resolve) => setTimeout(resolve, 150));
         }
       })();
@@ -69,8 +71,8 @@ export function provesRepublishing(stage: () => Stage): void {
         for (let times = 0; times < PUBLICATIONS; times++) {
           const before = await stage().subscriptionsOf(workflow());
           if (times % 2 === 0) {
-            const events = times % 4 === 0 ? KEPT : ONE; // a changed trigger
-            await publish(workflow(), events);
+            const events = times % 4 === 0 ? MESSAGE_EVENTS : ONE;
+            await setEvents(workflow(), events);
             await stage().untilReceiving(workflow(), events, before);
           } else {
             const events = before.flatMap((each) => each.events);
@@ -85,7 +87,7 @@ export function provesRepublishing(stage: () => Stage): void {
       }
 
       await stage().until(
-        'nothing to be on its way any more',
+        'no delivery to be pending',
         async () => {
           const [subscription] = await stage().subscriptionsOf(workflow());
           const path = `/api/hooks/${subscription!.id}/deliveries?status=pending`;

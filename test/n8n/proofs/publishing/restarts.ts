@@ -8,7 +8,7 @@ import { withWorkflow } from '../withWorkflow.ts';
 export function provesRestarts(stage: () => Stage): void {
   const idsOf = async (workflow: Workflow) =>
     (await stage().subscriptionsOf(workflow)).map(({ id }) => id);
-  const stillReceives = async (workflow: Workflow, text: string) => {
+  const receivesBothEvents = async (workflow: Workflow, text: string) => {
     const { conversationId } = await stage().customerWrites(text);
     await stage().execution(workflow, 'conversation.opened', conversationId);
     await stage().execution(workflow, 'message.received', conversationId);
@@ -22,7 +22,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().service.restart();
       expect(await idsOf(workflow())).toEqual(before);
       await stage().untilReceiving(workflow());
-      await stillReceives(workflow(), 'After the restart of the service');
+      await receivesBothEvents(workflow(), 'After the restart of the service');
     });
 
     it('of the service after kill -9, a message it had acknowledged still arrives, each event under one id', async () => {
@@ -30,17 +30,16 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().service.crashAndRestart();
       await stage().execution(workflow(), 'conversation.opened', conversationId);
       await stage().execution(workflow(), 'message.received', conversationId);
-      // An answer that the crash cut off counts as none: that event comes again, and only with the
-      // same id.
+      // If the crash cut off the answer to an event, the event comes again, with the same id.
       const payloads = (await stage().executionsOf(workflow(), conversationId)).map(
         (each) => payloadOf(each)!,
       );
       const events = [...new Map(payloads.map(({ id, event }) => [id, event])).values()];
       expect(events.sort()).toEqual(['conversation.opened', 'message.received']);
-      await stillReceives(workflow(), 'After the crash of the service');
+      await receivesBothEvents(workflow(), 'After the crash of the service');
     });
 
-    it('of n8n, the same subscription keeps receiving, and what failed during it is caught up', async () => {
+    it('of n8n, the same subscription keeps receiving, and catches up on what failed while n8n was down', async () => {
       const before = await idsOf(workflow());
       await stage().n8n.stop();
       const { conversationId } = await stage().customerWrites('While n8n is down');
@@ -60,7 +59,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().n8n.start();
       await stage().untilReceiving(workflow());
       expect(await idsOf(workflow())).toEqual(before);
-      await stillReceives(workflow(), 'After the restart of n8n');
+      await receivesBothEvents(workflow(), 'After the restart of n8n');
       await stage().execution(workflow(), 'conversation.opened', conversationId);
       await stage().execution(workflow(), 'message.received', conversationId);
       expect(await stage().executionsOf(workflow(), conversationId)).toHaveLength(2);
@@ -74,7 +73,7 @@ export function provesRestarts(stage: () => Stage): void {
     const asking = withWorkflow(stage, askTheTeam);
     let tool: Workflow;
     let before: string[];
-    let asked: string;
+    let askedConversation: string;
     const untilTool = (status: string) => stage().untilTool('find_order', status);
 
     beforeAll(async () => {
@@ -83,8 +82,8 @@ export function provesRestarts(stage: () => Stage): void {
       await n8n.activate(tool.id);
       await untilTool('live');
       before = await idsOf(receiver());
-      asked = (await stage().customerWrites('A refund, please')).conversationId;
-      const { id } = await openWait(asked);
+      askedConversation = (await stage().customerWrites('A refund, please')).conversationId;
+      const { id } = await openWait(askedConversation);
       await untilResting(asking());
       await n8n.kill();
       await decide(id, true);
@@ -101,11 +100,11 @@ export function provesRestarts(stage: () => Stage): void {
     it('the same subscription keeps receiving', async () => {
       await stage().untilReceiving(receiver());
       expect(await idsOf(receiver())).toEqual(before);
-      await stillReceives(receiver(), 'After the crash of n8n');
+      await receivesBothEvents(receiver(), 'After the crash of n8n');
     });
 
-    it('a decision that was made while it was down reaches the execution', async () => {
-      expect(await output(asking(), asked)).toMatchObject({ data: { approved: true } });
+    it('a decision that was made while n8n was down reaches the execution', async () => {
+      expect(await output(asking(), askedConversation)).toMatchObject({ data: { approved: true } });
     });
 
     it('a tool is still called', async () => {

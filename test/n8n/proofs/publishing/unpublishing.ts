@@ -5,27 +5,27 @@ import { withWorkflow } from '../withWorkflow.ts';
 
 const EVENT = 'message.received';
 
-const MINUTE_MS = 61_000;
+const OVER_A_MINUTE_MS = 61_000;
 
 /**
- * Unpublishing is the stop button: what comes after a minute is nobody's. The service's clock is
- * later after each of these, so they are the last.
+ * Unpublishing is the stop button: after a minute, nothing waits for the workflow any more. Each of
+ * these proofs moves the service's clock ahead, so they come last.
  */
 export function provesUnpublishing(stage: () => Stage): void {
   describe('a workflow that was the agent', () => {
     const { publish, unpublish, untilTurn, executionsOf, statusOf } = agentRunner(stage);
 
-    it('leaves what customers write waiting for a minute, then for a person', async () => {
+    it('leaves what customers write waiting for a minute, then gives it to a person', async () => {
       const workflow = await publish(ownWorkflow('answering-agent'));
       await unpublish(workflow);
       const customer = await stage().customerWrites('Is anybody there?');
       await untilTurn(customer, 'queued');
       expect(await statusOf(customer)).toBe('ai_active');
-      await stage().service.restartLater(MINUTE_MS);
+      await stage().service.restartLater(OVER_A_MINUTE_MS);
       await stage().until(
         'the conversation to wait for a person',
         async () => (await statusOf(customer)) === 'awaiting_human',
-        // The clock of a database stays as it is.
+        // The clock of a database is not moved ahead.
         { timeoutMs: 100_000 },
       );
       expect(await customer.answers(1)).toHaveLength(1);
@@ -36,11 +36,11 @@ export function provesUnpublishing(stage: () => Stage): void {
   describe('a workflow that is published again after more than a minute', () => {
     const workflow = withWorkflow(stage, recordEvents, { events: [EVENT] });
 
-    it('gets nothing of the time in between', async () => {
+    it('gets nothing from the time in between', async () => {
       const before = await stage().subscriptionsOf(workflow());
       await stage().retire(workflow());
       const { conversationId, write } = await stage().customerWrites('While nobody listens');
-      await stage().service.restartLater(MINUTE_MS);
+      await stage().service.restartLater(OVER_A_MINUTE_MS);
 
       await stage().n8n.activate(workflow().id);
       const after = await stage().untilReceiving(workflow());

@@ -4,13 +4,13 @@ import type { Stage } from '../../stage.ts';
 
 export interface SecondN8n {
   readonly n8n: N8nServer;
-  /** For the same workspace of the service. */
+  /** In the second n8n, for the same workspace of the service. */
   readonly credential: Credential;
-  /** Waits for what n8n shows when a workflow could not be published. */
+  /** Waits for the error that the second n8n shows when a workflow cannot be published. */
   refusal(workflowId: string): Promise<string>;
 }
 
-/** Starts a second n8n for all of these proofs, since that takes long, and closes it after them. */
+/** Starts one second n8n for all of these proofs, since that takes long, and closes it after them. */
 export function withSecondN8n(stage: () => Stage, proves: (second: () => SecondN8n) => void): void {
   describe('beside a second n8n', () => {
     let second: SecondN8n | undefined;

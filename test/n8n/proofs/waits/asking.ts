@@ -10,7 +10,7 @@ export function provesAsking(stage: () => Stage): void {
   describe('a workflow that asks the customer', () => {
     const workflow = withWorkflow(stage, askTheCustomer);
 
-    it('goes on with all that they write at once', async () => {
+    it('goes on with all messages that they write in a row', async () => {
       const customer = await stage().customerWrites('Hello', { name: 'Grace' });
       const { conversationId } = customer;
       await openWait(conversationId, 'reply');
@@ -39,13 +39,13 @@ export function provesAsking(stage: () => Stage): void {
     });
   });
 
-  describe('a workflow that asks the customer for a moment', () => {
+  describe('a workflow that asks the customer with a time limit', () => {
     const workflow = withWorkflow(stage, askTheCustomer, (node) => {
-      const moment = { timeLimit: 0.05, timeLimitUnit: 'minutes' };
-      Object.assign(node('Ask the customer').parameters, moment);
+      const limit = { timeLimit: 0.05, timeLimitUnit: 'minutes' };
+      Object.assign(node('Ask the customer').parameters, limit);
     });
 
-    it('goes on when the time is over, and the output says so', async () => {
+    it('goes on when the time is up, and the output says so', async () => {
       const { conversationId } = await stage().customerWrites('Hello', { name: 'Alan' });
       expect(await output(workflow(), conversationId)).toMatchObject({
         answered: false,
@@ -76,7 +76,7 @@ export function provesAsking(stage: () => Stage): void {
       });
     });
 
-    it('goes on once with the first of two decisions at once', async () => {
+    it('goes on once, with the first of two decisions at the same time', async () => {
       const { conversationId } = await stage().customerWrites('Another refund');
       const { id } = await openWait(conversationId);
       const answers = await Promise.all([decide(id, true), decide(id, false)]);
@@ -88,10 +88,14 @@ export function provesAsking(stage: () => Stage): void {
 
     it('goes on in the editor too, where it is executed by hand', async () => {
       const { n8n, credential, until } = stage();
-      const manual = { type: 'n8n-nodes-base.manualTrigger', parameters: {} };
-      const none = { credentials: undefined, webhookId: undefined };
+      const manualTrigger = {
+        type: 'n8n-nodes-base.manualTrigger',
+        parameters: {},
+        credentials: undefined,
+        webhookId: undefined,
+      };
       const byHand = await n8n.importWorkflow(askTheTeam, credential, (node) => {
-        Object.assign(node(TRIGGER), manual, none);
+        Object.assign(node(TRIGGER), manualTrigger);
       });
       const { id } = byHand;
       await n8n.listen(id, TRIGGER);
@@ -106,7 +110,7 @@ export function provesAsking(stage: () => Stage): void {
       expect(execution.output['Go on']).toMatchObject([{ data: { approved: true } }]);
     });
 
-    it('shows on the next try that the execution was stopped in n8n', async () => {
+    it('shows after the next attempt that the execution was stopped in n8n', async () => {
       const { conversationId } = await stage().customerWrites('Stop this one');
       const { id } = await openWait(conversationId);
       const execution = await untilResting(workflow());

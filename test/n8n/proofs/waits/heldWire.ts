@@ -4,22 +4,23 @@ import { startHttpServer } from '../../../nodes/helpers/strangers.ts';
 interface Exchange {
   method: string;
   path: string;
-  /** What n8n sent, and what the service answered. */
+  /** The body that n8n sent. */
   sent: Record<string, unknown>;
+  /** The body that the service answered with. */
   answered: Record<string, unknown>;
 }
 
-/**
- * A line from n8n to the service on which an answer can be held back.
- * @param service its address
- */
-export async function startHeldWire(service: string) {
-  let hold: (exchange: Exchange) => Promise<void> = async () => {};
+type Hold = (exchange: Exchange) => Promise<void>;
+export type HeldWire = Awaited<ReturnType<typeof startHeldWire>>;
+
+/** A line from n8n to the service that can hold back the service's answers. */
+export async function startHeldWire(serviceUrl: string) {
+  let hold: Hold = async () => {};
   const server = await startHttpServer(async (req, res) => {
     const body = await buffer(req);
     const { method = '', url: path = '' } = req;
     const { host: _1, connection: _2, 'content-length': _3, ...headers } = req.headers;
-    const answer = await fetch(service + path, {
+    const answer = await fetch(serviceUrl + path, {
       method,
       headers: headers as Record<string, string>,
       ...(body.length > 0 ? { body } : {}),
@@ -31,9 +32,9 @@ export async function startHeldWire(service: string) {
   });
   return {
     ...server,
-    /** Runs when the service has answered, and before n8n hears of it. */
-    holdAnswers(before: typeof hold) {
-      hold = before;
+    /** Holds each answer of the service back from n8n until this has run. */
+    holdAnswers(next: Hold) {
+      hold = next;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, reviewATool, waitActors } from './waitActors.ts';
 
-/** n8n's AI Agent runs a tool when a colleague approves, and its model reads the note of a rejection. */
+/** n8n's AI Agent runs a tool when a colleague approves. Its model reads the note of a rejection. */
 export function provesHumanReview(stage: () => Stage): void {
   const { openWait, decide, untilResting, output } = waitActors(stage);
 
@@ -50,7 +50,7 @@ export function provesHumanReview(stage: () => Stage): void {
       expect(said).not.toContain('42');
     });
 
-    it('runs only the approved call of several at once: n8n asks for the first alone', async () => {
+    it('runs only the approved call of several at once, since n8n asks for the first alone', async () => {
       scriptModel('6*7', '6*8');
       const { conversationId } = await stage().customerWrites('Two at once');
       const { id, details } = await openWait(conversationId);
@@ -66,14 +66,14 @@ export function provesHumanReview(stage: () => Stage): void {
       const reply = withWorkflow(stage, askTheCustomer);
       const decision = withWorkflow(stage, askTheTeam);
 
-      it('goes on, as they do, after n8n and the service were restarted', async () => {
+      it('goes on, as they do, after n8n and the service have been restarted', async () => {
         scriptModel('6*7');
         const customer = await stage().customerWrites('All three');
         const { conversationId } = customer;
         for (const workflow of [reply(), decision(), review()]) await untilResting(workflow);
         await stage().n8n.stop();
         await stage().service.restart();
-        // By default, n8n 2.41 takes an execution that rests in a human review for one that crashed.
+        // By default, n8n 2.41 treats an execution that rests in a human review as crashed.
         await stage().n8n.start({ N8N_EVENTBUS_RECOVERY_MODE: 'simple' });
         const path = `/api/waits?status=open&conversation_id=${conversationId}`;
         const open = (await stage().service.api.get(path)).body.data as {

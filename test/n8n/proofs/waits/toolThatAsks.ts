@@ -6,7 +6,7 @@ import type { WaitJson } from './waitActors.ts';
 const TOOL = 'ask_for_refund';
 const TRIGGER = 'Conversation Service Agent Call Trigger';
 
-/** A workflow that is a tool of the agent answers its call before it waits for the team. */
+/** A workflow that is a tool of the agent has to answer its call before it waits for the team. */
 export function provesToolThatAsks(stage: () => Stage): void {
   const api = () => stage().service.api;
   let published: Workflow | undefined;
@@ -17,10 +17,10 @@ export function provesToolThatAsks(stage: () => Stage): void {
     await stage().n8n.activate(published.id);
     return published;
   };
-  const untilTool = (what: string, is: (tool: Tool) => boolean) =>
+  const untilTool = (what: string, matches: (tool: Tool) => boolean) =>
     stage().until(`the tool to be ${what}`, async () => {
       const tool = await stage().tool(TOOL);
-      return tool && is(tool) && tool;
+      return tool && matches(tool) && tool;
     });
   const cards = async () =>
     ((await api().get('/api/waits?kind=decision')).body.data as WaitJson[]).filter(({ message }) =>
@@ -63,7 +63,7 @@ export function provesToolThatAsks(stage: () => Stage): void {
       );
     });
 
-    it('does not go live where its last node answers, and says why', async () => {
+    it('does not go live when its last node answers, and says why', async () => {
       const workflow = await publish((node) => {
         node(TRIGGER).parameters.responseMode = 'lastNode';
         Object.assign(node('Respond to the agent'), { disabled: true });

@@ -1,7 +1,8 @@
-import type { Workflow } from '../../n8nServer.ts';
+import { isRunning, type Workflow } from '../../n8nServer.ts';
 import { ownWorkflow, type Stage } from '../../stage.ts';
 
-/** Each starts when a conversation opens, and puts the answer out in "Go on". */
+// Each of these starts when a conversation opens, and puts out the answer in "Go on".
+
 export const askTheCustomer = ownWorkflow('ask-the-customer');
 export const askTheTeam = ownWorkflow('ask-the-team');
 export const askUntilApproved = ownWorkflow('ask-until-approved');
@@ -23,15 +24,15 @@ export interface WaitJson {
   };
 }
 
-/** What proofs of waiting workflows do. */
+/** What proofs of waiting workflows do and look at. */
 export function waitActors(stage: () => Stage) {
   const api = () => stage().service.api;
   const wait = async (id: string) => (await api().get(`/api/waits/${id}`)).body as WaitJson;
   return {
     wait,
-    /** The open wait of a conversation. */
+    /** Waits for the open wait of a conversation. */
     openWait: (conversationId: string, kind: WaitJson['kind'] = 'decision') =>
-      stage().until(`a wait of ${conversationId}`, async () => {
+      stage().until(`an open wait of ${conversationId}`, async () => {
         const query = `status=open&kind=${kind}&conversation_id=${conversationId}`;
         return ((await api().get(`/api/waits?${query}`)).body.data as WaitJson[])[0];
       }),
@@ -43,15 +44,15 @@ export function waitActors(stage: () => Stage) {
         const path = `/executions?workflowId=${workflow.id}&status=waiting`;
         return (await stage().n8n.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
       }),
-    /** Waits until the conversation's execution is over. @returns what "Go on" got */
+    /** Waits until the conversation's execution has ended. @returns what "Go on" got, or how it failed */
     output: (workflow: Workflow, conversationId: string) =>
       stage().until(`"${workflow.name}" to go on with ${conversationId}`, async () => {
         const [execution] = await stage().executionsOf(workflow, conversationId);
         const { status, error, output } = execution!;
-        if (['new', 'running', 'waiting'].includes(status)) return null;
+        if (isRunning(execution!) || status === 'waiting') return null;
         return status === 'success' ? output['Go on']![0]! : { status, error };
       }) as Promise<Record<string, unknown>>,
-    /** Waits until the wait's resume was tried so often. */
+    /** Waits until so many attempts were made to resume the execution of a wait. */
     attempts: (id: string, count: number) =>
       stage().until(`${count} attempts to resume ${id}`, async () => {
         const { attempts } = (await wait(id)).resume;
