@@ -58,7 +58,7 @@ export interface Execution {
   error?: string;
 }
 
-/** Whether an execution is still to start or to go on by itself; false while it waits. */
+/** Whether an execution has yet to start or is running. One that waits is not. */
 export const isRunning = ({ status }: Execution) => status === 'new' || status === 'running';
 
 export interface N8nServer {
@@ -77,7 +77,7 @@ export interface N8nServer {
    * @throws when the answer is not a 2xx
    */
   rest<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Makes any other call to n8n, such as one to a webhook, and returns every answer. */
+  /** Makes any other call to n8n, such as a webhook's. @returns the answer, whatever its status */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createCredential(type: string, data: Record<string, unknown>, name?: string): Promise<Credential>;
   /**
@@ -85,12 +85,12 @@ export interface N8nServer {
    * addresses of their own.
    */
   importWorkflow(file: string, credential: Credential, changes?: Changes): Promise<Workflow>;
-  /** Changes a workflow and saves it. An active workflow is thereby published again. */
+  /** Changes a workflow and saves it, which publishes an active one again. */
   edit(workflowId: string, changes: Changes): Promise<Workflow>;
   /** Resolves before n8n has registered anything: wait for the subscription. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
-  /** Why the workflow's trigger could not be published, as the editor shows it; null if it could. */
+  /** The error of publishing the workflow's trigger, as the editor shows it; null without one. */
   publishingError(workflowId: string): Promise<string | null>;
   /** The executions of a workflow, with the data that n8n has stored of them, oldest first. */
   executions(workflowId: string): Promise<Execution[]>;

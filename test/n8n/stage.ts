@@ -160,7 +160,7 @@ export interface StageOptions {
   say?: (line: string) => void;
 }
 
-/** Starts n8n and the service. If one of them does not start, the error shows the end of its log. */
+/** Starts n8n and the service. If one does not start, the error shows the end of its log. */
 export async function openStage({
   isFirstStart = false,
   n8n: runningN8n,
@@ -221,7 +221,7 @@ function stageOf(
     return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
   };
 
-  /** An unsigned call gets 404 before n8n has the webhook, 503 before it has the secret, then 401. */
+  /** An unsigned call gets 404 before the webhook is there, 503 before its secret is, then 401. */
   const verifies = async (workflow: Workflow) => {
     const headers = { 'content-type': 'application/json' };
     return (await n8n.call('POST', webhookPath(workflow), { headers, body: '{}' })).status === 401;

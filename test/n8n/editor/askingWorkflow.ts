@@ -34,8 +34,8 @@ const REFUNDED = 'Your refund is on its way.';
 const REFUSED = 'We cannot refund this order. A colleague will explain why.';
 
 /**
- * Builds the workflow of "Ask the customer, ask the team" in the README by clicking and typing, with
- * n8n's defaults for everything else. Then a customer and a colleague use it.
+ * Builds the workflow of "Ask the customer, ask the team" in the README by clicking and typing,
+ * with n8n's defaults for everything else. Then a customer and a colleague use it.
  */
 export function provesAskingWorkflow(
   stage: () => Stage,

@@ -26,7 +26,7 @@ export interface Editor {
   search(text: string): Promise<readonly string[]>;
   /** Chooses one of those names. @returns the triggers and actions that it offers */
   actionsOf(name: string): Promise<NodeActions>;
-  /** Adds a node, by one of its triggers or actions if named, which opens its panel. */
+  /** Adds a node, or the named action or trigger of it, which opens its panel. */
   add(name: string, action?: string): Promise<void>;
   openNode(name: string): Promise<void>;
   closeNode(): Promise<void>;
@@ -53,7 +53,7 @@ export interface Editor {
 /** Opens n8n in a window of its own and signs its owner in. */
 export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Editor> {
   const window = await openWindow(browser);
-  // n8n's own pages may log errors, any of them.
+  // n8n's own pages may log any error.
   window.allowErrors(/(?:)/);
   const { page } = window;
   const byId = (id: string) => page.getByTestId(id);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { webhookPath, type Workflow } from '../n8nServer.ts';
 import { answerAndClose, payloadOf, type Customer, type Stage } from '../stage.ts';
 
-/** On the first start of the README, the service works with an n8n on the same machine over http. */
+/** On the README's first start, the service works with an n8n on the same machine over http. */
 export function provesFirstStart(stage: () => Stage): void {
   describe('an n8n on the same machine', () => {
     let workflow: Workflow;

@@ -30,7 +30,7 @@ export function provesDuplicates(stage: () => Stage): void {
       return () => stage().deliver(workflow(), body, { secret, event: EVENT });
     };
     let laterEvents = 0;
-    /** Waits for the execution of a later event: those of earlier ones can be seen by then. */
+    /** Runs a later event. By then, an execution of an earlier event would be visible. */
     const runLaterEvent = async () => {
       laterEvents += 1;
       const conversationId = `conv_later_${laterEvents}`;

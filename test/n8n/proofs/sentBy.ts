@@ -6,15 +6,15 @@ import { askTheCustomer, waitActors } from './waits/waitActors.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
 /**
- * Every delivery to a workflow so far. A message and its deliveries are stored in one write, so none
- * comes later.
+ * Every delivery to a workflow so far. A message and its deliveries are stored in one write, so
+ * none comes later.
  */
 async function deliveriesTo(stage: Stage, workflow: Workflow): Promise<readonly unknown[]> {
   const [subscription] = await stage.subscriptionsOf(workflow);
   return (await stage.service.api.get(`/api/hooks/${subscription!.id}/deliveries`)).body.data;
 }
 
-/** A workflow does not start itself by what it sends, and a filter lets through only what it names. */
+/** What a workflow sends does not start it again, and a filter lets through only what it names. */
 export function provesSentBy(stage: () => Stage): void {
   describe('a workflow that sends a message on Message Sent', () => {
     const workflow = withWorkflow(stage, answerWhatIsSent);

@@ -46,8 +46,6 @@ export function provesSevenEvents(stage: () => Stage): void {
         const texts = stage().graph.texts().slice(sentBefore);
         return texts.length >= least && texts;
       });
-    const write = (text: string, id = newWamid()) =>
-      deliver(stage().service.url, number, metaText(text, { id, name: NAME }));
 
     beforeAll(async () => {
       sentBefore = stage().graph.texts().length;
@@ -62,11 +60,11 @@ export function provesSevenEvents(stage: () => Stage): void {
         settings: { instructions: 'Transfer to DE00 1234.' },
       });
       expect(account.status).toBe(200);
+      const text = 'How much is the demo? Call me: +1 650 555 1234';
+      const question = metaText(text, { id: WAMID, name: NAME });
       // Meta may deliver a message twice.
-      for (let times = 0; times < 2; times++) {
-        const text = 'How much is the demo? Call me: +1 650 555 1234';
-        expect((await write(text, WAMID)).status).toBe(200);
-      }
+      for (let times = 0; times < 2; times++)
+        expect((await deliver(stage().service.url, number, question)).status).toBe(200);
       const { body } = await api().get('/api/conversations?channel=whatsapp_cloud');
       conversationId = body.data[0].id;
     });

@@ -156,7 +156,7 @@ export function provesTools(stage: () => Stage): void {
       ]);
 
       await customer.write('Yes please');
-      await stage().until('the hand-over', async () => {
+      await stage().until('the handover', async () => {
         const { body } = await api().get(`/api/conversations/${customer.conversationId}`);
         return body.status === 'awaiting_human' && body.handover.reason === 'tool_failure';
       });

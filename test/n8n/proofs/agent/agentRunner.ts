@@ -6,12 +6,9 @@ export const AGENT_TRIGGER = 'Conversation Service Agent Trigger';
 
 /** A turn as the API shows it: the fields that tests look at. */
 export interface AgentTurn {
-  readonly turn_id: string;
-  readonly conversation_id: string;
   readonly status: string;
   readonly outcome: string | null;
   readonly problem: string | null;
-  readonly attempts: number;
 }
 
 export interface AgentRunner {
@@ -59,13 +56,14 @@ export function agentRunner(stage: () => Stage): AgentRunner {
     const { pathname } = new URL(endpoint);
     const headers = { 'content-type': 'application/json' };
     await stage().until(`"${workflow.name}" to verify what comes`, async () => {
-      return (await stage().n8n.call('POST', pathname, { headers, body: '{}' })).status === 401;
+      const { status } = await stage().n8n.call('POST', pathname, { headers, body: '{}' });
+      return status === 401;
     });
   };
   const unpublish = async (workflow: Workflow) => {
     await stage().n8n.deactivate(workflow.id);
     await stage().until(
-      `"${workflow.name}" to be the agent no more`,
+      `"${workflow.name}" to stop being the agent`,
       async () => (await webhook())?.removed_at !== null,
     );
   };

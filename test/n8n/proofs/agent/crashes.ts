@@ -3,11 +3,11 @@ import type { Customer, Stage } from '../../stage.ts';
 import { WAYS, withThinking } from './thinking.ts';
 import { gate } from './thinkingServer.ts';
 
-/** After kill -9 of the service or of n8n during a turn, the customer gets one answer or a person. */
+/** After kill -9 of the service or n8n during a turn, the customer gets one answer or a person. */
 export function provesCrashes(stage: () => Stage): void {
   describe('kill -9 while a workflow thinks', () => {
     const thinking = withThinking(stage);
-    /** Makes the workflow wait with its answer. @returns when it waits, and how to let it answer */
+    /** Holds back the workflow's answer. `asked` resolves once it thinks, `answer` lets it go on. */
     const holdAnswer = () => {
       const asked = gate();
       const answer = gate();

@@ -5,7 +5,7 @@ import { AGENT_TRIGGER } from './agentRunner.ts';
 import { wasRefused, WAYS, withThinking } from './thinking.ts';
 import { gate, type TurnInput } from './thinkingServer.ts';
 
-/** A workflow that is the agent answers a burst once, and never talks over a person or the customer. */
+/** A workflow that is the agent answers a burst once, and never talks over anybody. */
 export function provesGuard(stage: () => Stage): void {
   describe.each(WAYS)('a workflow that is the agent and answers by its %s', (way) => {
     const thinking = withThinking(stage);

@@ -110,7 +110,7 @@ export function provesAgentPublishing(stage: () => Stage): void {
           // A session for each try, so that the memory of an AI Agent holds no other try.
           sessionId: turn,
         });
-        await stage().until('the editor to listen no more', async () => !(await isListening()));
+        await stage().until('the editor to stop listening', async () => !(await isListening()));
         await customer.write('And afterwards?');
         expect(await customer.answers(2)).toContain('You wrote: And afterwards?');
       });

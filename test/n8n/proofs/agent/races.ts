@@ -120,10 +120,7 @@ export function provesRaces(stage: () => Stage): void {
             else {
               // Each reply answers everything since the one before it, and nothing else.
               expect(text).toBe(unanswered.join(' '));
-              expect({ text, isOverPerson: index >= (takenOverAt ?? thread.length) }).toEqual({
-                text,
-                isOverPerson: false,
-              });
+              expect(index).toBeLessThan(takenOverAt ?? thread.length);
               figures.replies += 1;
               if (unanswered.length > 1) figures.together += 1;
               unanswered = [];

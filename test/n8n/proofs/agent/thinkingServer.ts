@@ -4,12 +4,9 @@ import { listenTracked } from '../../../helpers/trackedServer.ts';
 
 /** A turn as the trigger puts it out: the fields that tests look at. */
 export interface TurnInput {
-  readonly turn_id: string;
-  readonly conversation_id: string;
   readonly chatInput: string;
   readonly sessionId: string;
-  readonly transcript: string;
-  readonly messages: readonly { readonly id: string; readonly text: string }[];
+  readonly messages: readonly { readonly text: string }[];
 }
 
 /** Makes the answer to a turn. */

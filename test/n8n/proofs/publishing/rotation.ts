@@ -17,7 +17,7 @@ export function provesRotation(stage: () => Stage): void {
     const warnings = async () =>
       (await readFile(stage().n8n.logFile, 'utf8')).split(WARNING).length - 1;
 
-    /** Runs a workflow that rotates the subscription's secret when a conversation is handed over. */
+    /** Runs a workflow that rotates the subscription's secret when a person takes over. */
     const runRotator = async (subscriptionId: string) => {
       const { id, nodes, connections, settings } = await stage().n8n.importWorkflow(
         recordEvents,

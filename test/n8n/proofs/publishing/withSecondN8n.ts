@@ -10,7 +10,7 @@ export interface SecondN8n {
   refusal(workflowId: string): Promise<string>;
 }
 
-/** Starts one second n8n for all of these proofs, since that takes long, and closes it after them. */
+/** Starts one second n8n for all of these proofs, since that takes long, and closes it then. */
 export function withSecondN8n(stage: () => Stage, proves: (second: () => SecondN8n) => void): void {
   describe('beside a second n8n', () => {
     let second: SecondN8n | undefined;

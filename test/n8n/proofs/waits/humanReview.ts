@@ -5,7 +5,7 @@ import type { Stage } from '../../stage.ts';
 import { withWorkflow } from '../withWorkflow.ts';
 import { askTheCustomer, askTheTeam, reviewATool, waitActors } from './waitActors.ts';
 
-/** n8n's AI Agent runs a tool when a colleague approves. Its model reads the note of a rejection. */
+/** n8n's AI Agent runs a tool when a colleague approves; its model reads a rejection's note. */
 export function provesHumanReview(stage: () => Stage): void {
   const { openWait, decide, untilResting, output } = waitActors(stage);
 

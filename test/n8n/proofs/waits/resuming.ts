@@ -55,8 +55,8 @@ export function provesResuming(stage: () => Stage): void {
       expect(asked[1]!.resumeUrl).toBe(resumeUrl);
       await untilResting(workflow());
 
-      // It rests on after a call for the first wait, one that pretends to decide, and one to another
-      // address.
+      // A call for the first wait, one that pretends to decide and one to a changed address: the
+      // execution still rests.
       expect((await resume(resumeUrl, { wait_id: first.id })).status).toBe(409);
       expect((await resume(resumeUrl, { wait_id: second.id, approved: true })).status).toBe(409);
       const tamperedUrl = `${resumeUrl.slice(0, -1)}0?approved=true`;

@@ -15,8 +15,6 @@ export interface WaitJson {
   status: string;
   message: string;
   details: Record<string, unknown> | null;
-  conversation_id: string | null;
-  decision: { approved: boolean } | null;
   resume: {
     state: string;
     problem: string | null;
@@ -44,7 +42,7 @@ export function waitActors(stage: () => Stage) {
         const path = `/executions?workflowId=${workflow.id}&status=waiting`;
         return (await stage().n8n.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
       }),
-    /** Waits until the conversation's execution has ended. @returns what "Go on" got, or how it failed */
+    /** Waits until the conversation's execution has ended. @returns what "Go on" got, or the error */
     output: (workflow: Workflow, conversationId: string) =>
       stage().until(`"${workflow.name}" to go on with ${conversationId}`, async () => {
         const [execution] = await stage().executionsOf(workflow, conversationId);
