@@ -99,7 +99,7 @@ export function provesTools(stage: () => Stage): void {
       });
     });
 
-    it('asks for a missing argument first, and answers in the language of the customer', async () => {
+    it('asks for a missing argument first, also when the customer writes Spanish', async () => {
       await publish(findOrder);
       const customer = await stage().customerWrites('¿Dónde está mi pedido?');
       const [question] = await customer.answers(1);
@@ -226,7 +226,7 @@ export function provesTools(stage: () => Stage): void {
       await customer.answers(1);
     });
 
-    it('is tested again after a change, before it is live', async () => {
+    it('is tested again after a change', async () => {
       const workflow = await publish(findOrder);
       await stage().n8n.edit(workflow.id, {
         toolDescription: 'Finds an order.',

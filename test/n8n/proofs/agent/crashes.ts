@@ -42,7 +42,7 @@ export function provesCrashes(stage: () => Stage): void {
 
     it('of the service: an answer by the last node is lost, and the team gets the conversation in time', async () => {
       const { asked, answer } = holdAnswer();
-      await thinking.publishWay('last node', { timeout: 5 });
+      await thinking.publishWay('its last node', { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
@@ -51,7 +51,7 @@ export function provesCrashes(stage: () => Stage): void {
     });
 
     it.each(WAYS)(
-      'of n8n, which answers by the %s: the team gets the conversation in time',
+      'of n8n, before the workflow answers by %s: the team gets the conversation in time',
       async (way) => {
         const { asked, answer } = holdAnswer();
         await thinking.publishWay(way, { timeout: 5 });

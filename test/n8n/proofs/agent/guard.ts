@@ -7,7 +7,7 @@ import { gate, type TurnInput } from './thinkingServer.ts';
 
 /** A workflow that is the agent answers a burst once, and never talks over anybody. */
 export function provesGuard(stage: () => Stage): void {
-  describe.each(WAYS)('a workflow that is the agent and answers by its %s', (way) => {
+  describe.each(WAYS)('a workflow that is the agent and answers by %s', (way) => {
     const thinking = withThinking(stage);
     const { untilTurn, untilExecutions } = thinking;
     const workflow = thinking.publishWayForAll(way);

@@ -18,8 +18,8 @@ export function provesOutages(stage: () => Stage): void {
       expect(await customer.answers(1)).toHaveLength(1);
     };
 
-    describe('by its last node', () => {
-      const workflow = thinking.publishWayForAll('last node');
+    describe('answering by its last node', () => {
+      const workflow = thinking.publishWayForAll('its last node');
 
       it('answers once it is published again', async () => {
         echo();
@@ -49,7 +49,7 @@ export function provesOutages(stage: () => Stage): void {
     });
 
     it.each(WAYS)(
-      'gives the conversation to the team when the answer by its %s is late',
+      'gives the conversation to the team when the answer by %s is late',
       async (way) => {
         const late = gate();
         thinking.server.answerBy(async () => {

@@ -104,38 +104,35 @@ export function provesRaces(stage: () => Stage): void {
       );
 
     it.each([
-      ['last node', 0],
+      ['its last node', 0],
       ['operations', RACES / 2],
-    ] as const)(
-      'by the %s: no reply is stale, none is lost, none comes twice',
-      async (way, first) => {
-        const { races, refusals } = await run(way, RACES / 2, first);
-        const figures = { replies: 0, takenOver: 0, together: 0, superseded: 0, refusals };
-        for (const each of races) {
-          const thread = await messagesOf(each);
-          const { takenOverAt } = each;
-          let unanswered: string[] = [];
-          for (const [index, { direction, text }] of thread.entries()) {
-            if (direction === 'inbound') unanswered.push(text);
-            else {
-              // Each reply answers everything since the one before it, and nothing else.
-              expect(text).toBe(unanswered.join(' '));
-              expect(index).toBeLessThan(takenOverAt ?? thread.length);
-              figures.replies += 1;
-              if (unanswered.length > 1) figures.together += 1;
-              unanswered = [];
-            }
+    ] as const)('by %s: no reply is stale, none is lost, none comes twice', async (way, first) => {
+      const { races, refusals } = await run(way, RACES / 2, first);
+      const figures = { replies: 0, takenOver: 0, together: 0, superseded: 0, refusals };
+      for (const each of races) {
+        const thread = await messagesOf(each);
+        const { takenOverAt } = each;
+        let unanswered: string[] = [];
+        for (const [index, { direction, text }] of thread.entries()) {
+          if (direction === 'inbound') unanswered.push(text);
+          else {
+            // Each reply answers everything since the one before it, and nothing else.
+            expect(text).toBe(unanswered.join(' '));
+            expect(index).toBeLessThan(takenOverAt ?? thread.length);
+            figures.replies += 1;
+            if (unanswered.length > 1) figures.together += 1;
+            unanswered = [];
           }
-          if (takenOverAt === null) expect(unanswered).toEqual([]);
-          else figures.takenOver += 1;
-          const turns = await thinking.turnsOf(each.customer);
-          figures.superseded += turns.filter(({ status }) => status === 'superseded').length;
         }
-        console.log(`By the ${way}, ${races.length} races: ${JSON.stringify(figures)}`);
-        expect(figures.takenOver).toBeGreaterThan(0);
-        expect(figures.superseded).toBeGreaterThan(races.length / 5);
-        if (way === 'operations') expect(refusals).toBeGreaterThan(races.length / 5);
-      },
-    );
+        if (takenOverAt === null) expect(unanswered).toEqual([]);
+        else figures.takenOver += 1;
+        const turns = await thinking.turnsOf(each.customer);
+        figures.superseded += turns.filter(({ status }) => status === 'superseded').length;
+      }
+      console.log(`By ${way}, ${races.length} races: ${JSON.stringify(figures)}`);
+      expect(figures.takenOver).toBeGreaterThan(0);
+      expect(figures.superseded).toBeGreaterThan(races.length / 5);
+      if (way === 'operations') expect(refusals).toBeGreaterThan(races.length / 5);
+    });
   });
 }

@@ -5,11 +5,11 @@ import { agentRunner, AGENT_TRIGGER, type AgentRunner } from './agentRunner.ts';
 import { startThinkingServer, type ThinkingServer } from './thinkingServer.ts';
 
 /** How a workflow answers: by its last node, or by the operation Agent Turn → Reply. */
-export const WAYS = ['last node', 'operations'] as const;
+export const WAYS = ['its last node', 'operations'] as const;
 export type Way = (typeof WAYS)[number];
 
 const FILES = {
-  'last node': ownWorkflow('thinking-agent'),
+  'its last node': ownWorkflow('thinking-agent'),
   operations: ownWorkflow('thinking-agent-operations'),
 };
 

@@ -33,7 +33,7 @@ export function provesResuming(stage: () => Stage): void {
       expect(firstStatus).toBe(409);
     });
 
-    it('goes on from a second wait of the same node by its own decision alone', async () => {
+    it('goes on from a second wait of the same node with the decision of that wait alone', async () => {
       const asked: { id: string; resumeUrl: string }[] = [];
       wire.holdAnswers(async ({ method, path, sent, answered }) => {
         if (method === 'POST' && path === '/api/waits')
