@@ -15,9 +15,7 @@ import {
 } from '../../helpers/toolEndpoint.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
 
-/**
- * What names stand for: the network outside of the service, which a test cannot change otherwise.
- */
+/** The addresses that each name resolves to. Tests change them, as they could not with real DNS. */
 const names = new Map<string, string[]>();
 const lookup = (name: string) => {
   const addresses = names.get(name);
@@ -33,10 +31,13 @@ const useLookup = (used: unknown) => {
   syncBuiltinESMExports();
 };
 
+/** Names that the keyword agent tells apart. */
+const NAMES = ['find_order', 'book_table', 'check_stock', 'rent_bicycle'];
+
 describe('the address of a tool, at each call', () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
-  /** Where nobody may be sent: it lies outside ALLOWED_NETWORKS. */
+  /** Outside ALLOWED_NETWORKS, so no call may reach it. */
   let inside: ToolEndpoint;
   let count = 0;
 
@@ -68,18 +69,17 @@ describe('the address of a tool, at each call', () => {
 
   const shop = () => `https://shop.test:${endpoint.port}`;
   const define = async (kind: 'Webhook' | 'HTTP', url: string): Promise<DefinedTool> => {
-    const name = ['find_order', 'book_table', 'check_stock', 'rent_bicycle'][count++ % 4]!;
+    const name = NAMES[count++ % NAMES.length]!;
     const path = `/${name}/${count}`;
     const fields =
       kind === 'Webhook'
         ? { endpoint: url + path }
         : { request_template: { method: 'GET', url: url + path } };
-    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](
-      service.api,
-      { name, ...fields },
-      path,
-    );
+    const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
+    return defineKind(service.api, { name, ...fields }, path);
   };
+  const testCall = async ({ id }: DefinedTool) =>
+    (await service.api.post(`/api/tools/${id}/test`, {})).body;
   const remove = ({ id }: DefinedTool) => service.api.delete(`/api/tools/${id}`);
   const blocked = {
     status: 'failed',
@@ -92,26 +92,22 @@ describe('the address of a tool, at each call', () => {
   describe.each(['Webhook', 'HTTP'] as const)('%s kind', (kind) => {
     it.each([
       ['loopback', '127.0.0.2'],
-      ['a private one', '10.0.0.1'],
+      ['a private address', '10.0.0.1'],
       ['the metadata service', '169.254.169.254'],
       ['no address at all', '0.0.0.0'],
-      ['loopback in IPv6 clothes', '::ffff:127.0.0.2'],
-    ])('is not called when its name leads to %s since it was saved', async (_what, address) => {
+      ['loopback as an IPv4-mapped IPv6 address', '::ffff:127.0.0.2'],
+    ])('is not called when its name leads to %s after it was saved', async (_what, address) => {
       names.set('shop.test', ['127.0.0.1']);
       const tool = await define(kind, shop());
       names.set('shop.test', [address]);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(
-        blocked,
-      );
+      expect(await testCall(tool)).toMatchObject(blocked);
       names.set('shop.test', ['127.0.0.1', address]);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(
-        blocked,
-      );
+      expect(await testCall(tool)).toMatchObject(blocked);
       expect(endpoint.requests).toHaveLength(0);
       await remove(tool);
     });
 
-    it('is not called for the agent either, which says so plainly', async () => {
+    it('is not called for the agent either, which tells the customer that it could not do it', async () => {
       const tool = await define(kind, `https://localhost:${endpoint.port}`);
       await makeLive(service.api, tool);
       endpoint.forget();
@@ -128,11 +124,11 @@ describe('the address of a tool, at each call', () => {
       await remove(tool);
     });
 
-    it('may have no name for a moment: that is worth another attempt', async () => {
+    it('is tried again when its name does not resolve', async () => {
       names.set('shop.test', ['127.0.0.1']);
       const tool = await define(kind, shop());
       names.delete('shop.test');
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+      expect(await testCall(tool)).toMatchObject({
         status: 'failed',
         attempts: 3,
         error: { type: 'network' },
@@ -141,10 +137,10 @@ describe('the address of a tool, at each call', () => {
       await remove(tool);
     });
 
-    it('has to prove with its certificate that it is the one', async () => {
+    it('must have a certificate for its name', async () => {
       names.set('other.test', ['127.0.0.1']);
       const tool = await define(kind, `https://other.test:${endpoint.port}`);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+      expect(await testCall(tool)).toMatchObject({
         status: 'failed',
         attempts: 3,
         error: { type: 'network' },
@@ -163,11 +159,11 @@ describe('the address of a tool, at each call', () => {
     ['https://shop.test:PORT/', 'blocked_address'],
     ['http://127.0.0.1:PORT/x', 'redirect'],
     ['file:///etc/passwd', 'redirect'],
-  ])('a redirect to %s is not followed, nor asked again', async (location, type) => {
+  ])('a redirect to %s is not followed, and there is no other attempt', async (location, type) => {
     names.set('shop.test', ['127.0.0.2']);
     const tool = await define('HTTP', `https://localhost:${endpoint.port}`);
     endpoint.answer(tool.path, redirect(location.replace('PORT', String(endpoint.port))));
-    expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+    expect(await testCall(tool)).toMatchObject({
       status: 'failed',
       attempts: 1,
       http_status: null,

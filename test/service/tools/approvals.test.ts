@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
@@ -21,6 +22,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
+/** Names that the keyword agent tells apart. */
 const NAMES = [
   'find_order',
   'book_table',
@@ -34,7 +36,7 @@ const DAY_MS = 24 * 3_600_000;
 describe('a call that a person decides about', () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
-  let offset = 0;
+  let clockAheadMs = 0;
   let count = 0;
 
   beforeAll(async () => {
@@ -42,7 +44,7 @@ describe('a call that a person decides about', () => {
     service = await startTestService({
       ca: endpoint.ca,
       env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
-      clock: { now: () => new Date(Date.now() + offset) },
+      clock: { now: () => new Date(Date.now() + clockAheadMs) },
     });
   });
   beforeEach(() => endpoint.forget());
@@ -80,23 +82,33 @@ describe('a call that a person decides about', () => {
   const decide = ({ call }: Pick<Waiting, 'call'>, verb: 'approve' | 'reject', body: Json = {}) =>
     service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, body);
 
-  /** A customer asked for what needs approval, and was told that it waits. */
-  const parked = async (tool?: DefinedTool, claims: Json = {}): Promise<Waiting> => {
-    const needs = tool ?? (await define());
-    const { customer, conversationId } = await ask(service.url, needs, '', claims);
+  /** A customer asks for a call that needs approval, and is told to wait for it. */
+  const requestApproval = async (given?: DefinedTool): Promise<Waiting> => {
+    const tool = given ?? (await define());
+    const { customer, conversationId } = await ask(service.url, tool);
     const call = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
     expect(await agentSays(customer)).toBe(SENTENCES.waitingForApproval.en);
-    return { tool: needs, customer, conversationId, call };
+    return { tool, customer, conversationId, call };
   };
 
-  /** A moment later: what is due then is looked at now. */
+  /** Holds the next request to a tool. @returns answers it with 500 */
+  const holdNext = ({ path }: DefinedTool) => {
+    let held: ServerResponse | undefined;
+    endpoint.answer(path, (_request, response) => void (held = response));
+    return async () => {
+      const response = await waitFor('the request', () => held, { everyMs: 5 });
+      response.writeHead(500).end();
+    };
+  };
+
+  /** Moves the clock, and has the service look for calls that are due. */
   const later = async (ms: number) => {
-    offset += ms;
+    clockAheadMs += ms;
     await wakeToolCalls(service.api, endpoint);
   };
 
   it('waits, is counted on its conversation, and nothing is sent', async () => {
-    const { call, conversationId, tool } = await parked();
+    const { call, conversationId, tool } = await requestApproval();
     expect(call).toMatchObject({
       status: 'pending_approval',
       attempts: 0,
@@ -127,7 +139,7 @@ describe('a call that a person decides about', () => {
   });
 
   it('runs once under its own id when it is approved; the decision is on record and the customer is told', async () => {
-    const waiting = await parked();
+    const waiting = await requestApproval();
     endpoint.answer(waiting.tool.path, 502, { json: { message: 'It is booked.' } });
     const { status, body } = await decide(waiting, 'approve', {
       note: 'Checked with the kitchen.',
@@ -155,8 +167,8 @@ describe('a call that a person decides about', () => {
     expect(await saidByAgent(waiting.customer)).toHaveLength(2);
   });
 
-  it('is told plainly when it was approved and then fails', async () => {
-    const waiting = await parked();
+  it('is told to the customer when it fails after it was approved', async () => {
+    const waiting = await requestApproval();
     endpoint.answer(waiting.tool.path, 404);
     await decide(waiting, 'approve');
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
@@ -167,8 +179,8 @@ describe('a call that a person decides about', () => {
     });
   });
 
-  it('leaves its customer to the team when the agent is off by the time it ends', async () => {
-    const waiting = await parked();
+  it('leaves its customer to the team when the agent is off as it ends', async () => {
+    const waiting = await requestApproval();
     const member = await signedInBrowser(service.url);
     await service.api.patch('/api/agent', { enabled: false });
     await decide(waiting, 'approve');
@@ -179,7 +191,7 @@ describe('a call that a person decides about', () => {
   });
 
   it('is not made when it is rejected; the customer is told, and a person is offered and fetched', async () => {
-    const waiting = await parked();
+    const waiting = await requestApproval();
     const { body } = await decide(waiting, 'reject', { note: 'Too late.' });
     expect(body).toMatchObject({
       status: 'rejected',
@@ -199,7 +211,7 @@ describe('a call that a person decides about', () => {
   });
 
   it('expires when nobody decides; the customer is told', async () => {
-    const waiting = await parked();
+    const waiting = await requestApproval();
     await later(DAY_MS - 60_000);
     expect((await callOf(waiting)).status).toBe('pending_approval');
     await later(61_000);
@@ -213,8 +225,8 @@ describe('a call that a person decides about', () => {
   });
 
   it('cannot be approved once its time is over, even before that was noticed', async () => {
-    const waiting = await parked();
-    offset += DAY_MS + 1;
+    const waiting = await requestApproval();
+    clockAheadMs += DAY_MS + 1;
     const { status, body } = await decide(waiting, 'approve');
     expect([status, body.error.code]).toEqual([409, 'approval_already_decided']);
     await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'expired');
@@ -223,7 +235,7 @@ describe('a call that a person decides about', () => {
 
   it('expires after APPROVAL_EXPIRES_MS', async () => {
     await service.restart({ APPROVAL_EXPIRES_MS: '3600000' });
-    const waiting = await parked();
+    const waiting = await requestApproval();
     expect(Date.parse(waiting.call.expires_at) - Date.parse(waiting.call.created_at)).toBe(
       3_600_000,
     );
@@ -234,7 +246,7 @@ describe('a call that a person decides about', () => {
 
   it('survives a restart: it can be decided, and it still expires', async () => {
     const tool = await define();
-    const [decided, forgotten] = [await parked(tool), await parked(tool)];
+    const [decided, forgotten] = [await requestApproval(tool), await requestApproval(tool)];
     await service.restart();
     expect(await callOf(decided)).toEqual(decided.call);
     expect((await conversation(decided.conversationId)).pending_approvals).toBe(1);
@@ -251,34 +263,37 @@ describe('a call that a person decides about', () => {
     ['approve', 'approve'],
     ['reject', 'reject'],
     ['approve', 'reject'],
-  ] as const)('counts the first decision when two people %s and %s at once', async (one, other) => {
-    const waiting = await parked();
-    const answers = await Promise.all([
-      decide(waiting, one, { note: 'first' }),
-      decide(waiting, other, { note: 'second' }),
-      decide(waiting, one, { note: 'third' }),
-    ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    for (const { status, body } of answers)
-      if (status === 409) expect(body.error.code).toBe('approval_already_decided');
-    const winner = answers.find(({ status }) => status === 200)!.body;
-    const ended = await callIn(
-      service.api,
-      `conversation_id=${waiting.conversationId}`,
-      'succeeded',
-      'rejected',
-    );
-    expect([ended.decision, ended.status]).toEqual([
-      winner.decision,
-      winner.decision.approved ? 'succeeded' : 'rejected',
-    ]);
-    await agentSays(waiting.customer, 2);
-    expect(endpoint.at(waiting.tool.path)).toHaveLength(winner.decision.approved ? 1 : 0);
-    expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
-  });
+  ] as const)(
+    'counts only the first of three decisions made at once: %s, %s, and the first again',
+    async (first, second) => {
+      const waiting = await requestApproval();
+      const answers = await Promise.all([
+        decide(waiting, first, { note: 'first' }),
+        decide(waiting, second, { note: 'second' }),
+        decide(waiting, first, { note: 'third' }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+      for (const { status, body } of answers)
+        if (status === 409) expect(body.error.code).toBe('approval_already_decided');
+      const winner = answers.find(({ status }) => status === 200)!.body;
+      const ended = await callIn(
+        service.api,
+        `conversation_id=${waiting.conversationId}`,
+        'succeeded',
+        'rejected',
+      );
+      expect([ended.decision, ended.status]).toEqual([
+        winner.decision,
+        winner.decision.approved ? 'succeeded' : 'rejected',
+      ]);
+      await agentSays(waiting.customer, 2);
+      expect(endpoint.at(waiting.tool.path)).toHaveLength(winner.decision.approved ? 1 : 0);
+      expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
+    },
+  );
 
-  it('cannot be decided again, nor can a call that waits for nobody', async () => {
-    const waiting = await parked();
+  it('cannot be decided again, nor can a call that needs no decision; a bad note and an unknown call are refused', async () => {
+    const waiting = await requestApproval();
     await decide(waiting, 'approve');
     await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
     const tested = (await service.api.post(`/api/tools/${waiting.tool.id}/test`, {})).body;
@@ -291,7 +306,7 @@ describe('a call that a person decides about', () => {
   });
 
   it('is decided once for one Idempotency-Key, and the answer is given again', async () => {
-    const waiting = await parked();
+    const waiting = await requestApproval();
     const approve = () =>
       service.api.post(
         `/api/tool-calls/${waiting.call.tool_call_id}/approve`,
@@ -305,16 +320,13 @@ describe('a call that a person decides about', () => {
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
-  it('ends with its tool when that is removed between two attempts; the customer is told', async () => {
-    const waiting = await parked();
-    let letGo = () => {};
-    endpoint.answer(waiting.tool.path, (_request, response) => {
-      letGo = () => void response.writeHead(500).end();
-    });
+  it('gets no second attempt when its tool is removed during the first; the customer is told', async () => {
+    const waiting = await requestApproval();
+    const letGo = holdNext(waiting.tool);
     await decide(waiting, 'approve');
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     await service.api.delete(`/api/tools/${waiting.tool.id}`);
-    letGo();
+    await letGo();
     expect(
       await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'cancelled'),
     ).toMatchObject({ attempts: 1, decision: { approved: true } });
@@ -398,35 +410,38 @@ describe('a call that a person decides about', () => {
     const post = (id: string, action: string, body?: Json) =>
       service.api.post(`/api/conversations/${id}/${action}`, body);
 
-    it.each(['takeover', 'messages'])('%s: the agent tells it at the hand-back', async (action) => {
-      const waiting = await parked();
-      const { customer, conversationId: id } = waiting;
-      await post(id, action, action === 'messages' ? { text: 'I am here.' } : undefined);
-      expect(await callOf(waiting)).toEqual(waiting.call);
-      expect(await conversation(id)).toMatchObject({
-        status: 'human_active',
-        pending_approvals: 1,
-      });
-      endpoint.answer(waiting.tool.path, { json: { message: 'The table is booked.' } });
-      await decide(waiting, 'approve');
-      await callIn(service.api, `conversation_id=${id}`, 'succeeded');
-      expect(await saidByAgent(customer)).toHaveLength(1);
-      await post(id, 'messages', { text: 'Your parcel has shipped.' });
-      await post(id, 'handback');
-      expect(await agentSays(customer, 2)).toBe('The table is booked.');
-      expect(await conversation(id)).toMatchObject({ status: 'ai_active', pending_approvals: 0 });
-    });
+    it.each(['takeover', 'messages'])(
+      '%s: the agent tells the customer at the hand-back',
+      async (action) => {
+        const waiting = await requestApproval();
+        const { customer, conversationId: id } = waiting;
+        await post(id, action, action === 'messages' ? { text: 'I am here.' } : undefined);
+        expect(await callOf(waiting)).toEqual(waiting.call);
+        expect(await conversation(id)).toMatchObject({
+          status: 'human_active',
+          pending_approvals: 1,
+        });
+        endpoint.answer(waiting.tool.path, { json: { message: 'The table is booked.' } });
+        await decide(waiting, 'approve');
+        await callIn(service.api, `conversation_id=${id}`, 'succeeded');
+        expect(await saidByAgent(customer)).toHaveLength(1);
+        await post(id, 'messages', { text: 'Your parcel has shipped.' });
+        await post(id, 'handback');
+        expect(await agentSays(customer, 2)).toBe('The table is booked.');
+        expect(await conversation(id)).toMatchObject({ status: 'ai_active', pending_approvals: 0 });
+      },
+    );
 
-    it('rejected while a person is in control: the customer gets the sentence at the hand-back', async () => {
-      const waiting = await parked();
+    it('rejected while a person is in control: the agent tells the customer at the hand-back', async () => {
+      const waiting = await requestApproval();
       await post(waiting.conversationId, 'takeover');
       await decide(waiting, 'reject', { note: 'Fully booked.' });
       await post(waiting.conversationId, 'handback');
       expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalRejected.en);
     });
 
-    it('handed back while it waits: it waits on, and the agent tells how it ended', async () => {
-      const waiting = await parked();
+    it('handed back while it waits: it goes on waiting, and the agent tells how it ended', async () => {
+      const waiting = await requestApproval();
       await post(waiting.conversationId, 'takeover');
       await post(waiting.conversationId, 'handback');
       expect(await callOf(waiting)).toEqual(waiting.call);
@@ -435,8 +450,8 @@ describe('a call that a person decides about', () => {
       expect(await agentSays(waiting.customer, 2)).toBe('The table is booked.');
     });
 
-    it('handed back after the agent gave it away: it waits on', async () => {
-      const waiting = await parked();
+    it('handed back after the agent handed over: it goes on waiting', async () => {
+      const waiting = await requestApproval();
       await waiting.customer.write('I want to talk to a person');
       await waitFor(
         'the handover',
@@ -450,7 +465,7 @@ describe('a call that a person decides about', () => {
 
   describe('is cancelled', () => {
     it('when the conversation is closed', async () => {
-      const [waiting, other] = [await parked(), await parked()];
+      const [waiting, other] = [await requestApproval(), await requestApproval()];
       await service.api.post(`/api/conversations/${waiting.conversationId}/close`, {
         summary: 'Done.',
         verdict: 'goal_reached',
@@ -468,7 +483,7 @@ describe('a call that a person decides about', () => {
       expect(endpoint.requests).toHaveLength(0);
     });
 
-    const DONE_TO_THE_TOOL: [string, (tool: DefinedTool) => Promise<unknown>][] = [
+    const CHANGES: [string, (tool: DefinedTool) => Promise<unknown>][] = [
       [
         'edited',
         ({ id }) =>
@@ -483,13 +498,13 @@ describe('a call that a person decides about', () => {
       ['paused', ({ id }) => service.api.post(`/api/tools/${id}/pause`)],
       ['removed', ({ id }) => service.api.delete(`/api/tools/${id}`)],
     ];
-    it.each(DONE_TO_THE_TOOL)(
+    it.each(CHANGES)(
       'when its tool is %s, in every conversation; the customers are told',
-      async (_what, act) => {
+      async (_what, change) => {
         const tool = await define();
-        const all = [await parked(tool), await parked(tool)];
-        const other = await parked();
-        await act(tool);
+        const all = [await requestApproval(tool), await requestApproval(tool)];
+        const other = await requestApproval();
+        await change(tool);
         for (const waiting of all) {
           expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0 });
           expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
@@ -502,8 +517,8 @@ describe('a call that a person decides about', () => {
     );
   });
 
-  it('is not cancelled by what changes nothing of the call, nor by another message of the customer', async () => {
-    const waiting = await parked();
+  it('is not cancelled by an edit that leaves the call as it is, nor by another message of the customer', async () => {
+    const waiting = await requestApproval();
     await service.api.patch(`/api/tools/${waiting.tool.id}`, {
       description: 'Other words.',
       timeout: 2,
@@ -520,7 +535,7 @@ describe('a call that a person decides about', () => {
 
   it('is counted beside another of the same conversation, and both end with it', async () => {
     const [tool, second] = [await define(), await define()];
-    const waiting = await parked(tool);
+    const waiting = await requestApproval(tool);
     await waiting.customer.write(second.name.replaceAll('_', ' '));
     await waitFor(
       'the second',
@@ -541,16 +556,13 @@ describe('a call that a person decides about', () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it('goes on to its end when somebody takes over after it was approved; the agent does not speak into that', async () => {
-    const waiting = await parked();
-    let letGo = () => {};
-    endpoint.answer(waiting.tool.path, (_request, response) => {
-      letGo = () => void response.writeHead(500).end();
-    });
+  it('goes on to its end when somebody takes over after it was approved; the agent says nothing', async () => {
+    const waiting = await requestApproval();
+    const letGo = holdNext(waiting.tool);
     await decide(waiting, 'approve');
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     await service.api.post(`/api/conversations/${waiting.conversationId}/takeover`);
-    letGo();
+    await letGo();
     expect(
       await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
     ).toMatchObject({ attempts: 2 });
@@ -565,9 +577,8 @@ describe('a call that a person decides about', () => {
       properties: { question: { type: 'string', description: 'What the customer asks' } },
       required: ['question'],
     };
-    const name = 'answer_question';
     const tool = await endpoint.define(service.api, {
-      name,
+      name: 'answer_question',
       description: 'Answers any question of a customer.',
       parameters,
       ask_before_running: true,
@@ -575,7 +586,7 @@ describe('a call that a person decides about', () => {
     await makeLive(service.api, tool, { question: 'x' });
     const { customer, conversationId } = await ask(
       service.url,
-      { name: 'answer question' },
+      tool,
       'for maria.lopez@example.com or 011 5555 0134, order 77001122?',
       claims,
     );

@@ -77,11 +77,11 @@ describe('a call of a tool', () => {
 
   const define = async (kind: Kind, fields: Record<string, unknown> = {}): Promise<DefinedTool> => {
     const name = NAMES[count++ % NAMES.length]!;
-    const define = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
-    return define(service.api, { name, ...fields }, `/${name}/${count}`);
+    const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
+    return defineKind(service.api, { name, ...fields }, `/${name}/${count}`);
   };
 
-  /** Makes one call with these answers, waits for its end, and removes the tool. */
+  /** Makes one call that gets these answers, waits for its end, and removes the tool. */
   const call = async (
     kind: Kind,
     way: Way,
@@ -130,10 +130,7 @@ describe('a call of a tool', () => {
     return { requests: requests.length, ids };
   };
 
-  /**
-   * The row of a failure: how many requests the endpoint saw, how the call stands, what the
-   * customer was told.
-   */
+  /** Checks what the endpoint saw of a failed call, its record, and what the customer was told. */
   const expectFailure = (
     { record, requests, ids, said }: Seen,
     wanted: { requests: number; attempts?: number; type: string; httpStatus: number | null },
@@ -158,21 +155,19 @@ describe('a call of a tool', () => {
   };
 
   describe.each(WAYS)('%s kind, %s', (kind, way) => {
-    // The agent makes the same calls; what it says afterwards depends on their end alone.
-    const some = <T>(all: readonly T[]) => (way === 'test' ? all : all.slice(0, 1));
+    // One case is enough for the agent: it makes the same calls, and what it says depends only on
+    // how they end.
+    const casesFrom = <T>(all: readonly T[]) => (way === 'test' ? all : all.slice(0, 1));
 
-    it.each(some([500, 502, 503, 599]))(
-      'tries three times for %i, with backoff',
-      async (status) => {
-        expectFailure(await call(kind, way, [status, status, status, status]), {
-          requests: 3,
-          type: 'http_status',
-          httpStatus: status,
-        });
-      },
-    );
+    it.each(casesFrom([500, 502, 503, 599]))('makes three attempts for %i', async (status) => {
+      expectFailure(await call(kind, way, [status, status, status, status]), {
+        requests: 3,
+        type: 'http_status',
+        httpStatus: status,
+      });
+    });
 
-    it('tries three times when the connection breaks', async () => {
+    it('makes three attempts when the connection breaks', async () => {
       expectFailure(await call(kind, way, [reset, reset, reset, reset]), {
         requests: 3,
         type: 'network',
@@ -180,15 +175,18 @@ describe('a call of a tool', () => {
       });
     });
 
-    it.each(some([404, 400, 401, 408, 410, 429]))('tries once for %i', async (status) => {
-      expectFailure(await call(kind, way, [status]), {
-        requests: 1,
-        type: 'http_status',
-        httpStatus: status,
-      });
-    });
+    it.each(casesFrom([404, 400, 401, 408, 410, 429]))(
+      'makes one attempt for %i',
+      async (status) => {
+        expectFailure(await call(kind, way, [status]), {
+          requests: 1,
+          type: 'http_status',
+          httpStatus: status,
+        });
+      },
+    );
 
-    it('succeeds when a 5xx passes, and says nothing of it', async () => {
+    it('succeeds at the second attempt after a 5xx, which the customer does not hear of', async () => {
       const { record, requests, said } = await call(kind, way, [
         502,
         { json: { message: 'It is on its way.' } },
@@ -204,7 +202,7 @@ describe('a call of a tool', () => {
       if (said !== null) expect(said).toBe('It is on its way.');
     });
 
-    it('succeeds at the third attempt after two connections that broke', async () => {
+    it('succeeds at the third attempt after a broken connection and a 500', async () => {
       const { record, requests } = await call(kind, way, [reset, 500, 200]);
       expect(record).toMatchObject({ status: 'succeeded', attempts: 3, error: null });
       expect(requests).toBe(3);
@@ -214,32 +212,35 @@ describe('a call of a tool', () => {
       ['no JSON', body('it is on its way')],
       ['bytes that are not UTF-8', body(Buffer.from([0x22, 0xe9, 0xff, 0x22]))],
       ['JSON 100,000 levels deep', body('['.repeat(100_000) + ']'.repeat(100_000))],
-      ['a number that nothing can hold', body('{"n":[1e400]}')],
+      ['a number that is too large', body('{"n":[1e400]}')],
       ['half of a JSON text', body('{"ok":tru')],
       ['a content type that nobody can read', body('{"ok":true}', { 'content-type': 'image/png' })],
     ];
-    it.each(some(unusable))('uses nothing of %s, and does not ask again', async (_what, answer) => {
-      expectFailure(await call(kind, way, [answer]), {
-        requests: 1,
-        type: 'invalid_response',
-        httpStatus: 200,
-      });
-    });
+    it.each(casesFrom(unusable))(
+      'uses nothing of %s, and makes no other attempt',
+      async (_what, answer) => {
+        expectFailure(await call(kind, way, [answer]), {
+          requests: 1,
+          type: 'invalid_response',
+          httpStatus: 200,
+        });
+      },
+    );
   });
 
-  // Time itself is under test: all at once, so that it takes little more than three time-outs of one
-  // second.
-  it('tries three times for each kind of time-out, at once, and for no longer than that', async () => {
-    const silences = { hang, hangInBody, drip };
+  // Time itself is under test. All calls run at once, so they take little more than three time-outs
+  // of one second.
+  it('makes three attempts for each kind of time-out, one right after the other', async () => {
+    const waysToTimeOut = { hang, hangInBody, drip };
     const seen = await Promise.all(
-      Object.values(silences).flatMap((silence) =>
+      Object.values(waysToTimeOut).flatMap((answer) =>
         WAYS.map(([kind, way]) =>
-          call(kind, way, [silence, silence, silence, silence], { timeout: 1 }),
+          call(kind, way, [answer, answer, answer, answer], { timeout: 1 }),
         ),
       ),
     );
     for (const each of seen) {
-      // On a busy machine an attempt may end before its request is there.
+      // On a busy machine an attempt may end before its request arrives.
       const { requests } = each;
       expectFailure(each, { requests, attempts: 3, type: 'timeout', httpStatus: null });
       expect(requests).toBeLessThanOrEqual(3);
@@ -262,11 +263,11 @@ describe('a call of a tool', () => {
     expect(record.status).toBe('succeeded');
   });
 
-  it('is made once for each that asks, a tool having no more than sixteen at once', async () => {
+  it('is made once for each request, at most sixteen at once for a tool', async () => {
     const [tool, other] = [await define('Webhook'), await define('HTTP')];
-    let [open, most] = [0, 0];
+    let [open, mostOpen] = [0, 0];
     const slow: Answer = (_request, response) => {
-      most = Math.max(most, ++open);
+      mostOpen = Math.max(mostOpen, ++open);
       setTimeout(() => {
         open--;
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
@@ -282,8 +283,8 @@ describe('a call of a tool', () => {
     );
     for (const { body: record } of records)
       expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(16);
+    expect(mostOpen).toBeGreaterThan(1);
+    expect(mostOpen).toBeLessThanOrEqual(16);
     for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(24);
     expect(
       new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size,
@@ -292,7 +293,7 @@ describe('a call of a tool', () => {
   });
 
   it.each(['Webhook', 'HTTP'] as const)(
-    'keeps and says whatever JSON it was answered with (%s)',
+    'keeps hostile JSON as it is, and says it as well-formed text (%s)',
     async (kind) => {
       const bytes =
         '{"message":"half \\ud83d and nul \\u0000","__proto__":{"admin":true},"constructor":1,"big":1e308,"long":12345678901234567890}';
@@ -305,7 +306,7 @@ describe('a call of a tool', () => {
   );
 
   describe('of the Webhook kind', () => {
-    it('reads 1 MiB, and refuses more without another try', async () => {
+    it('reads 1 MiB, and refuses more without another attempt', async () => {
       expect((await call('Webhook', 'test', [body(jsonOf(MEBIBYTE))])).record).toMatchObject({
         status: 'succeeded',
         attempts: 1,
@@ -343,9 +344,9 @@ describe('a call of a tool', () => {
     it.each([
       ['an empty body', body('')],
       ['204', body('', {}, 204)],
-      ['JSON that says it is text', body('{"ok":true}', { 'content-type': 'text/html' })],
-      ['JSON that says nothing', body('{"ok":true}', {})],
-    ])('takes %s for no answer', async (_what, answer) => {
+      ['JSON with the content type of HTML', body('{"ok":true}', { 'content-type': 'text/html' })],
+      ['JSON without a content type', body('{"ok":true}', {})],
+    ])('does not accept %s as an answer', async (_what, answer) => {
       expect((await call('Webhook', 'test', [answer])).record).toMatchObject({
         status: 'failed',
         attempts: 1,
@@ -353,7 +354,7 @@ describe('a call of a tool', () => {
       });
     });
 
-    it('reads JSON of any subtype, charset in any spelling', async () => {
+    it('reads JSON of any subtype, with the charset in any spelling', async () => {
       for (const type of [
         'application/json; charset=UTF-8',
         'APPLICATION/JSON',

@@ -23,9 +23,11 @@ type Json = any;
 
 const ONE_TOOL_AT_ONCE = 16;
 
-/** Later attempts are made this long after a 5xx: the process dies before. */
+/** How long the second attempt waits after a 5xx. The process dies in that time. */
 const RETRY_MS = 2_000;
-const TOLD_TO_ASK = { ask_before_running: true };
+/** The time-out of the tools that a stopping service must not wait for. */
+const ATTEMPT_S = 60;
+const NEEDS_APPROVAL = { ask_before_running: true };
 
 describe('a call of a tool in a process that dies', () => {
   let tls: TlsFiles;
@@ -58,27 +60,26 @@ describe('a call of a tool in a process that dies', () => {
     kind: 'Webhook' | 'HTTP',
     name: string,
     fields: Json = {},
-  ): Promise<DefinedTool> =>
-    endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](service.api, {
-      name,
-      timeout: 60,
-      ...fields,
-    });
+  ): Promise<DefinedTool> => {
+    const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
+    return defineKind(service.api, { name, timeout: 60, ...fields });
+  };
   const defineLive = async (kind: 'Webhook' | 'HTTP', name: string, fields: Json = {}) => {
     const tool = await define(kind, name, fields);
     await makeLive(service.api, tool);
     return tool;
   };
-  /** Asks for a test call whose answer will never come: the process dies before. */
+  /** Begins a test call that is never answered, since the process dies first. */
   const beginTest = ({ id }: DefinedTool) =>
     void service.api.post(`/api/tools/${id}/test`, {}).catch(() => {});
-  const seen = (tool: DefinedTool, requests: number) =>
+  const untilRequest = (tool: DefinedTool, requests: number) =>
     waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
   const idsAt = (tool: DefinedTool): string[] =>
     tool.secret === null
       ? endpoint.at(tool.path).map(({ headers }) => String(headers['x-call']))
       : endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id as string);
-  const ended = (tool: DefinedTool): Promise<Json> =>
+  /** Waits for the end of a tool's test call. */
+  const endedTest = (tool: DefinedTool): Promise<Json> =>
     callIn(
       service.api,
       `tool=${tool.name}&conversation_id=conv_test`,
@@ -86,7 +87,7 @@ describe('a call of a tool in a process that dies', () => {
       'failed',
       'cancelled',
     );
-  const park = async (tool: DefinedTool) => {
+  const requestApproval = async (tool: DefinedTool) => {
     const asked = await ask(service.url, tool);
     const call = await callIn(
       service.api,
@@ -99,11 +100,11 @@ describe('a call of a tool in a process that dies', () => {
   const approve = ({ call }: { call: Json }, body: Json = {}) =>
     service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, body);
 
-  /** Calls in each state in which the process may die, and its death. */
+  /** Brings calls into each state in which the process may die, and kills it. */
   async function killDuringCalls() {
-    const full = await defineLive('Webhook', 'find_order', TOLD_TO_ASK);
-    const quick = await defineLive('Webhook', 'wash_window', TOLD_TO_ASK);
-    const patient = await defineLive('HTTP', 'water_garden', TOLD_TO_ASK);
+    const full = await defineLive('Webhook', 'find_order', NEEDS_APPROVAL);
+    const quick = await defineLive('Webhook', 'wash_window', NEEDS_APPROVAL);
+    const patient = await defineLive('HTTP', 'water_garden', NEEDS_APPROVAL);
     const hook = await defineLive('Webhook', 'check_stock');
     const api = await defineLive('HTTP', 'rent_bicycle');
     const draft = await define('HTTP', 'paint_fence');
@@ -114,11 +115,15 @@ describe('a call of a tool in a process that dies', () => {
     };
     endpoint.forget();
 
-    const [queued, decided, waiting] = [await park(full), await park(quick), await park(patient)];
+    const [queued, decided, waiting] = [
+      await requestApproval(full),
+      await requestApproval(quick),
+      await requestApproval(patient),
+    ];
     endpoint.answer(full.path, ...Array<Answer>(ONE_TOOL_AT_ONCE).fill(hang));
-    // every place of the tool is taken: the approved call has to wait
+    // As many calls as a tool may have at once: the approved call has to wait.
     for (let n = 0; n < ONE_TOOL_AT_ONCE; n++) beginTest(full);
-    await seen(full, ONE_TOOL_AT_ONCE);
+    await untilRequest(full, ONE_TOOL_AT_ONCE);
     const approved = await approve(queued, { note: 'Go.' });
 
     endpoint.answer(hook.path, hang, { json: { message: 'Five are left.' } });
@@ -129,7 +134,7 @@ describe('a call of a tool in a process that dies', () => {
     };
     await service.api.post(`/api/tools/${draft.id}/go-live`, { arguments: {} });
     beginTest(silent);
-    for (const tool of [hook, api, draft, silent]) await seen(tool, 1);
+    for (const tool of [hook, api, draft, silent]) await untilRequest(tool, 1);
 
     for (const tool of Object.values(betweenAttempts)) {
       endpoint.answer(tool.path, 500);
@@ -145,7 +150,7 @@ describe('a call of a tool in a process that dies', () => {
     return { queued, approved, decided, waiting, byAgent, draft, silent, betweenAttempts };
   }
 
-  it('runs exactly once under its id when it was approved, and the process died before it could begin', async () => {
+  it('runs exactly once under its id when it was approved and the process died before it could begin', async () => {
     const { status, body } = killed.approved;
     expect([status, body.status, body.attempts]).toEqual([200, 'running', 0]);
     const { tool, call, customer, conversationId } = killed.queued;
@@ -175,7 +180,7 @@ describe('a call of a tool in a process that dies', () => {
     expect(await saidByAgent(customer)).toHaveLength(2);
   });
 
-  it('is never lost nor made under another id when the process dies with the approve answer', async () => {
+  it('is neither lost nor made under another id when the process dies right after the approval', async () => {
     const { tool, call, conversationId } = killed.decided;
     const { attempts } = await callIn(
       service.api,
@@ -187,7 +192,7 @@ describe('a call of a tool in a process that dies', () => {
     expect(attempts).toBeLessThanOrEqual(2);
   });
 
-  it('of the agent resumes, succeeds, and is told once', async () => {
+  it('of the agent resumes and succeeds, and the agent says so once', async () => {
     const { tool, customer, conversationId } = killed.byAgent.hook;
     const call = await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
     expect(call.attempts).toBe(2);
@@ -205,7 +210,7 @@ describe('a call of a tool in a process that dies', () => {
       error: { type: 'interrupted' },
     });
     expect(await agentSays(customer)).toBe(SENTENCES.toolFailed.en);
-    const left = await waitFor('the draft to be told', async () => {
+    const left = await waitFor('the draft to have stopped going live', async () => {
       const { body } = await service.api.get(`/api/tools/${draft.id}`);
       return body.going_live ? null : body;
     });
@@ -218,10 +223,10 @@ describe('a call of a tool in a process that dies', () => {
   });
 
   it.each(['Webhook', 'HTTP'] as const)(
-    'goes on with its next attempt, in its time, when the process died between two (%s)',
+    'makes its next attempt when it is due when the process died between two attempts (%s)',
     async (kind) => {
       const tool = killed.betweenAttempts[kind];
-      const call = await ended(tool);
+      const call = await endedTest(tool);
       expect(call).toMatchObject({ status: 'succeeded', attempts: 2, error: null });
       expect(idsAt(tool)).toEqual([call.tool_call_id, call.tool_call_id]);
       const [first, second] = endpoint.at(tool.path).map(({ receivedAt }) => receivedAt.getTime());
@@ -232,7 +237,7 @@ describe('a call of a tool in a process that dies', () => {
     },
   );
 
-  it('that waits for approval waits on, and runs once when it is approved', async () => {
+  it('that waits for approval goes on waiting, and runs once when it is approved', async () => {
     const { tool, call, conversationId, customer } = killed.waiting;
     expect((await service.api.get(`/api/tool-calls/${call.tool_call_id}`)).body).toEqual(call);
     expect(
@@ -244,16 +249,16 @@ describe('a call of a tool in a process that dies', () => {
     expect(idsAt(tool)).toEqual([call.tool_call_id]);
   });
 
-  it('of the Webhook kind resumes under its id with the attempts it has left, three requests in all', async () => {
+  it('of the Webhook kind resumes under its id with the attempts that are left, three in all', async () => {
     const tool = killed.silent;
     for (const n of [2, 3]) {
-      await seen(tool, n);
+      await untilRequest(tool, n);
       const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
       expect([call.status, call.attempts]).toEqual(['running', n]);
       if (n === 2) await service.crashAndRestart();
       else await service.crashAndStartHere();
     }
-    const call = await ended(tool);
+    const call = await endedTest(tool);
     expect(call).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'interrupted' } });
     expect(idsAt(tool)).toEqual(Array(3).fill(call.tool_call_id));
     expect((await service.api.get(`/api/tools/${tool.id}`)).body).toMatchObject({
@@ -274,7 +279,7 @@ describe('a call of a tool in a process that dies', () => {
     }
   });
 
-  it('without an end is not waited for when the service is told to stop; it goes on as after a crash', async () => {
+  it('that does not end holds up no stop of the service, and goes on as after a crash', async () => {
     const { restarted, service, endpoint, hook, api } = stopped;
     expect(await restarted).toBeLessThan(ATTEMPT_S * 1000);
     expect(await callIn(service.api, `tool=${hook.name}`, 'succeeded')).toMatchObject({
@@ -290,26 +295,23 @@ describe('a call of a tool in a process that dies', () => {
   });
 });
 
-/** What a stop would wait for if it waited for the attempts: the longest that a tool may have. */
-const ATTEMPT_S = 60;
-
 interface Stopped {
   service: TestService;
   endpoint: ToolEndpoint;
-  /** Their calls end while the process stops. */
+  /** Tools whose calls end while the service stops. */
   slow: readonly DefinedTool[];
-  /** To the test calls of those. */
+  /** The answers to those calls. */
   answers: readonly Promise<ApiAnswer>[];
-  /** Their calls never end. */
+  /** Tools whose first call never ends. */
   hook: DefinedTool;
   api: DefinedTool;
-  /** How long the stop and the start took. */
+  /** How many ms the stop and the start took. */
   restarted: Promise<number>;
 }
 
 /**
- * A stop gives calls ten seconds to end: it is begun before the other tests and looked at after
- * them.
+ * Begins a stop of a service that has calls under way. A stop gives calls ten seconds to end, so it
+ * is begun before the other tests and checked after them.
  */
 async function stopDuringCalls(): Promise<Stopped> {
   const endpoint = await startToolEndpoint();
@@ -334,6 +336,6 @@ async function stopDuringCalls(): Promise<Stopped> {
   await waitFor('all calls', () => endpoint.requests.length === 4);
   const startedAt = performance.now();
   const restarted = service.restart().then(() => performance.now() - startedAt);
-  for (const each of [restarted, ...answers]) each.catch(() => {});
+  for (const promise of [restarted, ...answers]) promise.catch(() => {}); // the tests await them later
   return { service, endpoint, slow, answers, hook, api, restarted };
 }

@@ -10,10 +10,10 @@ import {
 const BEGUN = new Date('2026-03-01T12:00:00Z');
 const afterMs = (ms: number) => new Date(BEGUN.getTime() + ms);
 
-/** A Webhook call in the middle of the attempt after `answers`. */
+/** A Webhook call during the attempt that follows these answers. */
 const underWay = (purpose: ToolCall['purpose'], answers: readonly number[]): ToolCall => {
-  const asked = { purpose, kind: 'Webhook' } as Parameters<typeof newToolCall>[0];
-  const failed = (call: ToolCall, httpStatus: number) =>
+  const request = { purpose, kind: 'Webhook' } as Parameters<typeof newToolCall>[0];
+  const recordFailure = (call: ToolCall, httpStatus: number) =>
     recordToolAttempt(
       beginAttempt(call),
       {
@@ -26,7 +26,7 @@ const underWay = (purpose: ToolCall['purpose'], answers: readonly number[]): Too
       [0],
       BEGUN,
     ).call;
-  return beginAttempt(answers.reduce(failed, newToolCall(asked, BEGUN)));
+  return beginAttempt(answers.reduce(recordFailure, newToolCall(request, BEGUN)));
 };
 
 it.each([
@@ -40,9 +40,15 @@ it.each([
     'running',
   ],
   ['the same, when its minute is over', 'go_live', [503, 401, 503, 503, 503], 60_000, 'failed'],
-  ['a tool that goes live, after other answers', 'go_live', [500, 500], 1, 'failed'],
+  [
+    'a tool that goes live, in its third attempt after other answers',
+    'go_live',
+    [500, 500],
+    1,
+    'failed',
+  ],
 ] as const)(
-  'a call whose process died goes on while attempts are left: %s',
+  'a call whose process died goes on while attempts are left, and fails otherwise: %s',
   (_which, purpose, answers, ms, status) => {
     const call = recoverInterrupted(underWay(purpose, answers), afterMs(ms));
     expect([call.status, call.isUnderWay]).toEqual([status, false]);
