@@ -425,7 +425,9 @@ describe("a tool's definition", () => {
 
   it('gets a name that only one of several requests at once may take', async () => {
     const name = newName();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => postTool(webhookTool({ name }))));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => postTool(webhookTool({ name }))),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 

@@ -7,6 +7,7 @@ import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   agentSays,
   ask,
+  hang,
   makeLive,
   newestCall,
   startToolEndpoint,
@@ -19,7 +20,7 @@ const QUESTION = {
   properties: { question: { type: 'string' }, amount: { type: 'number' } },
 };
 
-describe('what a tool is sent, and what is kept of it', () => {
+describe('what a tool is sent, and the record of it', () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
 
@@ -72,33 +73,26 @@ describe('what a tool is sent, and what is kept of it', () => {
     const { id, secret, path } = await endpoint.define(service.api, { name: 'check_stock' });
     await service.api.post(`/api/tools/${id}/test`, { arguments: { question: 'Grüße 🎉' } });
     const { headers, rawBody } = endpoint.at(path)[0]!;
-    const constructed = new Stripe('sk_test_unused').webhooks.constructEvent(
-      rawBody,
-      String(headers['x-service-signature']),
-      secret!,
-    ) as unknown as { tool_call_id: string };
+    const { webhooks: stripe } = new Stripe('sk_test_unused');
+    const stripeSignature = String(headers['x-service-signature']);
+    const constructed = stripe.constructEvent(rawBody, stripeSignature, secret!) as unknown as {
+      tool_call_id: string;
+    };
     expect(constructed.tool_call_id).toBe(headers['webhook-id']);
-    const verified = new Webhook(secret!).verify(
-      rawBody.toString(),
-      headers as Record<string, string>,
-    ) as { tool: string };
+    const standardHeaders = headers as Record<string, string>;
+    const verified = new Webhook(secret!).verify(rawBody.toString(), standardHeaders) as {
+      tool: string;
+    };
     expect(verified.tool).toBe('check_stock');
-    expect(() =>
-      new Stripe('sk_test_unused').webhooks.constructEvent(
-        `${rawBody.toString()} `,
-        String(headers['x-service-signature']),
-        secret!,
-      ),
-    ).toThrow();
-    expect(() =>
-      new Webhook(secret!).verify(`${rawBody.toString()} `, headers as Record<string, string>),
-    ).toThrow();
+    const changed = `${rawBody.toString()} `;
+    expect(() => stripe.constructEvent(changed, stripeSignature, secret!)).toThrow();
+    expect(() => new Webhook(secret!).verify(changed, standardHeaders)).toThrow();
     await service.api.delete(`/api/tools/${id}`);
   });
 
   it('is the same bytes under the same id in each attempt, each signed for its own moment', async () => {
     const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
-    endpoint.answerAlways(path, () => {}); // three time-outs of a second: the moments differ
+    endpoint.answerAlways(path, hang); // each attempt takes a second, so the moments differ
     const startedAt = Date.now();
     const { body } = await service.api.post(`/api/tools/${id}/test`, {
       arguments: { question: 'x' },
@@ -135,7 +129,7 @@ describe('what a tool is sent, and what is kept of it', () => {
     expect(second! - first!).toBeGreaterThanOrEqual(295);
     expect(third! - second!).toBeGreaterThanOrEqual(595);
     await service.restart({ TOOL_RETRY_DELAYS_MS: '20000,20000' });
-    endpoint.answer(path, () => {}, 200);
+    endpoint.answer(path, hang, 200);
     await service.api.post(`/api/tools/${id}/test`, {});
     const [hung, next] = endpoint
       .at(path)
@@ -146,7 +140,7 @@ describe('what a tool is sent, and what is kept of it', () => {
     await service.restart({});
   });
 
-  it('carries the conversation it belongs to, and the record says all of it', async () => {
+  it('carries the id of its conversation, and the record holds the whole call', async () => {
     const tool = await endpoint.define(
       service.api,
       { name: 'find_order', parameters: QUESTION },
@@ -187,7 +181,7 @@ describe('what a tool is sent, and what is kept of it', () => {
     expect(await newestCall(service.api, `conversation_id=${conversationId}`)).toEqual(record);
   });
 
-  it('is nothing at all when the arguments do not fit', async () => {
+  it('is nothing when a test call has arguments that do not fit', async () => {
     const parameters = {
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -224,9 +218,9 @@ describe('what a tool is sent, and what is kept of it', () => {
     expect((await service.api.get('/api/tool-calls?tool=rent_bicycle')).body.data).toEqual([]);
   });
 
-  it('is nothing at all either when the agent gives arguments that do not fit', async () => {
+  it('is nothing when the agent gives arguments that do not fit', async () => {
     const model = await startModelServer();
-    const asked = await startTestService({
+    const modelService = await startTestService({
       ca: endpoint.ca,
       env: {
         ...TOOL_TEST_ENV,
@@ -241,8 +235,8 @@ describe('what a tool is sent, and what is kept of it', () => {
         properties: { n: { type: 'integer' } },
         required: ['n'],
       };
-      const tool = await endpoint.define(asked.api, { name: 'paint_fence', parameters });
-      await makeLive(asked.api, tool, { n: 1 });
+      const tool = await endpoint.define(modelService.api, { name: 'paint_fence', parameters });
+      await makeLive(modelService.api, tool, { n: 1 });
       endpoint.forget();
       model.answerWith(
         toolCalls([
@@ -253,10 +247,11 @@ describe('what a tool is sent, and what is kept of it', () => {
         toolCalls([{ name: 'paint_fence', arguments: { n: 2 } }]),
         text('It is painted.'),
       );
-      const { customer, conversationId } = await ask(asked.url, tool);
+      const { customer, conversationId } = await ask(modelService.url, tool);
       expect(await agentSays(customer)).toBe('It is painted.');
-      const { data } = (await asked.api.get(`/api/tool-calls?conversation_id=${conversationId}`))
-        .body;
+      const { data } = (
+        await modelService.api.get(`/api/tool-calls?conversation_id=${conversationId}`)
+      ).body;
       const refused = {
         status: 'failed',
         attempts: 0,
@@ -279,12 +274,12 @@ describe('what a tool is sent, and what is kept of it', () => {
       ]);
       expect(model.faults).toEqual([]);
     } finally {
-      await asked.stop();
+      await modelService.stop();
       await model.close();
     }
   });
 
-  it('is listed by tool, status and conversation, newest first, long results cut', async () => {
+  it('is listed by tool, status and conversation, newest first, with long results cut', async () => {
     const { id, path } = await endpoint.define(service.api, { name: 'print_invoice' });
     endpoint.answer(path, { json: { a: 1 } }, 404, { json: 'é'.repeat(10_000) });
     const ids = [];

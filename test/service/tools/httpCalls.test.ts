@@ -11,7 +11,7 @@ import {
 } from '../../helpers/toolEndpoint.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const SIGNATURES = [
+const SIGNATURE_HEADERS = [
   'x-service-signature',
   'x-service-event',
   'webhook-id',
@@ -42,7 +42,7 @@ describe('a call of an HTTP tool', () => {
     await other?.close();
   });
 
-  /** Creates a tool with this template and tests it once; it calls `/api` unless told otherwise. */
+  /** Makes a tool with this template and tests it once. It calls `/api` unless the template says otherwise. */
   const call = async (
     template: Json,
     answers: Answer[],
@@ -95,7 +95,7 @@ describe('a call of an HTTP tool', () => {
       'idempotency-key': record.tool_call_id,
       'content-type': 'application/json',
     });
-    for (const name of SIGNATURES) expect(request!.headers).not.toHaveProperty(name);
+    for (const name of SIGNATURE_HEADERS) expect(request!.headers).not.toHaveProperty(name);
   });
 
   it('reads JSON without a content type, text, and an empty body, but no broken JSON', async () => {
@@ -146,22 +146,22 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
-  it('follows five redirects, and not a sixth', async () => {
-    const hops =
-      (count: number): Answer =>
+  it('follows five redirects, but not a sixth', async () => {
+    const redirects =
+      (hops: number): Answer =>
       (request, response) => {
         const n = Number(/n=(\d+)/.exec(request.path)?.[1] ?? 0);
-        if (n < count) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
+        if (n < hops) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
         else response.writeHead(200, { 'content-type': 'application/json' }).end('{"there":true}');
       };
-    expect(await call({}, Array<Answer>(6).fill(hops(5)))).toMatchObject({
+    expect(await call({}, Array<Answer>(6).fill(redirects(5)))).toMatchObject({
       status: 'succeeded',
       attempts: 1,
       result: { there: true },
     });
     expect(endpoint.requests).toHaveLength(6);
     endpoint.forget();
-    expect(await call({}, Array<Answer>(7).fill(hops(6)))).toMatchObject({
+    expect(await call({}, Array<Answer>(7).fill(redirects(6)))).toMatchObject({
       status: 'failed',
       attempts: 1,
       error: { type: 'redirect' },
@@ -169,7 +169,7 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.requests).toHaveLength(6);
   });
 
-  it('refuses redirects in a circle after the fifth', async () => {
+  it('stops at the sixth redirect of a circle', async () => {
     expect(await call({}, Array<Answer>(10).fill(redirect('/api', 301)))).toMatchObject({
       status: 'failed',
       attempts: 1,
@@ -178,7 +178,7 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.requests).toHaveLength(6);
   });
 
-  it('keeps its headers on its own origin, and sends none of them to another', async () => {
+  it('keeps its headers in a redirect on its own origin, and sends none of them to another', async () => {
     const template = {
       headers: {
         authorization: 'Bearer {{secrets.TOKEN}}',
@@ -215,7 +215,7 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.at('/home')[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  it('sends a secret to no other origin, whatever header it stands in', async () => {
+  it('sends a secret to no other origin, whichever header holds it', async () => {
     const record = await call(
       { headers: { accept: '{{secrets.TOKEN}}', 'accept-language': 'x-{{secrets.TOKEN}}' } },
       [redirect(`${other.url}/there`)],
@@ -284,12 +284,15 @@ describe('a call of an HTTP tool', () => {
     expect(endpoint.requests.length).toBeLessThanOrEqual(9);
   });
 
-  it.each(['.', '..', '%2e%2e', '../admin', ''])('sends nothing for %j in its path', async (q) => {
-    const record = await call({ url: `${endpoint.url}/api/{{args.q}}` }, [], {
-      args: { q },
-      parameters: { type: 'object', properties: { q: { type: 'string' } } },
-    });
-    expect(record).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
-    expect(endpoint.requests).toHaveLength(0);
-  });
+  it.each(['.', '..', '%2e%2e', '../admin', ''])(
+    'sends no request with %j in its path',
+    async (q) => {
+      const record = await call({ url: `${endpoint.url}/api/{{args.q}}` }, [], {
+        args: { q },
+        parameters: { type: 'object', properties: { q: { type: 'string' } } },
+      });
+      expect(record).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
+      expect(endpoint.requests).toHaveLength(0);
+    },
+  );
 });

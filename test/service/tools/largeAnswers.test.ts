@@ -1,4 +1,4 @@
-// Large answers of tools are read beside everything else, and cost what their length costs.
+// Large answers of tools are read in a thread beside the event loop, each workspace in turn.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import {
@@ -9,7 +9,7 @@ import { readAttempt, type AnswerTask } from '../../../service/src/tools/calls/r
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 const list = (item: string, bytes = FIVE_MEBIBYTES) =>
   `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)) - 1)}${item}]`;
@@ -24,7 +24,7 @@ const task = (text: string): AnswerTask => ({
     status: 200,
     durationMs: 1,
     headers: { 'content-type': 'application/json' },
-    body: Buffer.concat([Buffer.from(text)]),
+    body: Buffer.from(text),
   },
 });
 
@@ -39,26 +39,27 @@ describe('large answers of tools', () => {
   afterEach(() => expect(faults.splice(0)).toEqual([]));
   afterAll(() => reader.close());
 
-  it('are read as small ones are, without the tool’s secrets, and the event loop goes on', async () => {
+  it('are read as small ones are, without the tool’s secrets, while the event loop goes on', async () => {
     const text = list(`{"name":"x","key":"${SECRET}"}`, 1024 * 1024);
-    let turns = 0;
+    let loopTurns = 0;
     let isReading = true;
-    const count = () => {
-      turns += 1;
-      if (isReading) setImmediate(count);
+    const countTurns = () => {
+      loopTurns += 1;
+      if (isReading) setImmediate(countTurns);
     };
     const expected = readAttempt(task(text));
-    count();
-    const result = await reader.read('a', task(text), never);
+    countTurns();
+    const result = await reader.read('a', task(text), neverAborted);
     isReading = false;
     expect(result).toEqual(expected);
     expect(result).toMatchObject({
       type: 'success',
       resultJson: expect.stringMatching(/^\[\{"name":"x","key":"\[secret\]"\},/),
     });
-    expect(turns).toBeGreaterThan(100);
+    expect(loopTurns).toBeGreaterThan(100);
+    // Cut to a small answer, it is no JSON any more.
     expect(
-      await reader.read('a', task(text.slice(0, MAX_SMALL_ANSWER_BYTES)), never),
+      await reader.read('a', task(text.slice(0, MAX_SMALL_ANSWER_BYTES)), neverAborted),
     ).toMatchObject({
       type: 'failure',
       error: { type: 'invalid_response' },
@@ -66,10 +67,10 @@ describe('large answers of tools', () => {
   }, 60_000);
 
   it.each(['{}', '[]', '1', '""', '{"k":1}'])(
-    'of half a million and more %s are not read',
+    'of more than 500,000 values are not read: a list of %s',
     async (item) => {
       const text = list(item, item === '{"k":1}' ? FIVE_MEBIBYTES : FIVE_MEBIBYTES / 2);
-      const result = await reader.read('a', task(text), never);
+      const result = await reader.read('a', task(text), neverAborted);
       expect(result).toMatchObject({
         type: 'failure',
         retry: 'never',
@@ -81,10 +82,10 @@ describe('large answers of tools', () => {
     },
   );
 
-  it('of one workspace wait in turn with those of others', async () => {
+  it('of one workspace take turns with those of others', async () => {
     const ended: string[] = [];
     const read = async (workspaceId: string) => {
-      await reader.read(workspaceId, task(list('1.5', 512 * 1024)), never);
+      await reader.read(workspaceId, task(list('1.5', 512 * 1024)), neverAborted);
       ended.push(workspaceId);
     };
     await Promise.all([read('a'), read('a'), read('a'), read('a'), read('b')]);
@@ -92,8 +93,8 @@ describe('large answers of tools', () => {
     expect(ended).toHaveLength(5);
   });
 
-  it('that nobody waits for any more are not read', async () => {
-    const giving = new AbortController();
+  it('are not read when nobody waits for them any more', async () => {
+    const caller = new AbortController();
     const large = task(list('1.5', 512 * 1024));
     let isRead = false;
     const unread: AnswerTask = {
@@ -103,19 +104,19 @@ describe('large answers of tools', () => {
         return large.address;
       },
     };
-    const first = reader.read('a', large, never);
-    const second = reader.read('a', unread, giving.signal);
-    const third = reader.read('a', large, never);
-    giving.abort(new Error('given up'));
+    const first = reader.read('a', large, neverAborted);
+    const second = reader.read('a', unread, caller.signal);
+    const third = reader.read('a', large, neverAborted);
+    caller.abort(new Error('given up'));
     await expect(second).rejects.toThrow('given up');
     for (const result of await Promise.all([first, third])) expect(result.type).toBe('success');
     expect(isRead).toBe(false);
   });
 
-  it('that nobody waits for any more while they are read are not waited for', async () => {
-    const giving = new AbortController();
-    const reading = reader.read('a', task(list('1.5', 512 * 1024)), giving.signal);
-    giving.abort(new Error('given up'));
+  it('are given up when their caller goes while they are read', async () => {
+    const caller = new AbortController();
+    const reading = reader.read('a', task(list('1.5', 512 * 1024)), caller.signal);
+    caller.abort(new Error('given up'));
     await expect(reading).rejects.toThrow('given up');
   });
 });

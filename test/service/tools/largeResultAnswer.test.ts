@@ -1,4 +1,4 @@
-// A large result is given to callers of the API without being read, and masked piece by piece.
+// The API answers with a large result without parsing it as a whole, and masks it piece by piece.
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { maskJson } from '../../../service/src/platform/masking.ts';
@@ -21,7 +21,7 @@ const contact = {
 
 const manyKeys = (extra = {}) =>
   JSON.stringify({
-    ...Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key ${at}`, at])),
+    ...Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [`key ${index}`, index])),
     ...extra,
   });
 
@@ -40,24 +40,24 @@ const callWith = (resultJson: string) =>
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** The longest text that is read as JSON while `work` runs. */
-async function longestRead<T>(work: () => Promise<T>): Promise<{ longest: number; made: T }> {
+/** Runs `work`. @returns its answer, and the length of the longest text that it parsed as JSON */
+async function longestParsed<T>(work: () => Promise<T>): Promise<{ longest: number; answer: T }> {
   const parse = jest.spyOn(JSON, 'parse');
-  const made = await work();
+  const answer = await work();
   const longest = Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
   parse.mockRestore();
-  return { longest, made };
+  return { longest, answer };
 }
 
 describe('a large result', () => {
   it('of a test call is answered as it is stored, without being parsed', async () => {
     const json = manyKeys({ 'a "key"': [null, 'ñ', { 1: 2 }] });
-    const { longest, made } = await longestRead(async () =>
+    const { longest, answer } = await longestParsed(async () =>
       writeJson(await toolCallJson({ call: callWith(json), contact: null })),
     );
     expect(longest).toBe(0);
-    expect(made.includes(`"result":${json},`)).toBe(true);
-    expect({ ...JSON.parse(made), result: null }).toMatchObject({
+    expect(answer.includes(`"result":${json},`)).toBe(true);
+    expect({ ...JSON.parse(answer), result: null }).toMatchObject({
       tool_call_id: 'call_1',
       conversation_id: 'conv_test',
       error: null,
@@ -69,18 +69,18 @@ describe('a large result', () => {
       'Maria@Example.com': ['+54 9 11 5555-1234', 5_491_155_551_234, '11 5555\t1234', 'order 77'],
     });
     const ended: string[] = [];
-    const { longest, made } = await longestRead(async () => {
-      const masking = toolCallJson({ call: callWith(json), contact }).then((answer) => {
+    const { longest, answer } = await longestParsed(async () => {
+      const masking = toolCallJson({ call: callWith(json), contact }).then((body) => {
         ended.push('masking');
-        return writeJson(answer);
+        return writeJson(body);
       });
       await Promise.all([masking, loopShare.run('other', () => ended.push('other'))]);
       return masking;
     });
     expect(ended).toEqual(['other', 'masking']);
     expect(longest).toBeLessThan(100);
-    expect(JSON.parse(made).result).toEqual(maskJson(JSON.parse(json), contact));
-    expect(made.slice(-300)).toContain(
+    expect(JSON.parse(answer).result).toEqual(maskJson(JSON.parse(json), contact));
+    expect(answer.slice(-300)).toContain(
       '"m••••@e••••••.com":["+54•••••••••34","+54•••••••••34","+54•••••••••34","order 77"]}',
     );
   });
@@ -122,10 +122,10 @@ describe('masked JSON text', () => {
     ),
   }));
 
-  it('says the same as the masked value', async () => {
+  it('is the text of the masked value', async () => {
     await fc.assert(
-      fc.asyncProperty(value, async (made) => {
-        const json = JSON.stringify(made);
+      fc.asyncProperty(value, async (generated) => {
+        const json = JSON.stringify(generated);
         const masked = JSON.parse(await maskJsonText(json, contact, async (work) => work()));
         expect(masked).toEqual(JSON.parse(JSON.stringify(maskJson(JSON.parse(json), contact))));
       }),

@@ -20,6 +20,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
+/** Names that the keyword agent tells apart. */
 const NAMES = [
   'find_order',
   'book_table',
@@ -36,16 +37,13 @@ describe('the life of a tool', () => {
   let now = Date.now();
   let count = 0;
 
-  const start = async () => {
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
     service = await startTestService({
       ca: endpoint.ca,
       env: TOOL_TEST_ENV,
       clock: { now: () => new Date(now) },
     });
-  };
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    await start();
   });
   beforeEach(() => endpoint.forget());
   afterEach(async () => {
@@ -63,11 +61,8 @@ describe('the life of a tool', () => {
     fields: Json = {},
   ): Promise<DefinedTool> => {
     const name = NAMES[count++ % NAMES.length]!;
-    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](
-      service.api,
-      { name, ...fields },
-      `/${name}/${count}`,
-    );
+    const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
+    return defineKind(service.api, { name, ...fields }, `/${name}/${count}`);
   };
   const read = async ({ id }: DefinedTool): Promise<Json> =>
     (await service.api.get(`/api/tools/${id}`)).body;
@@ -84,10 +79,10 @@ describe('the life of a tool', () => {
       },
       { everyMs: 5 },
     );
-  const seen = (tool: DefinedTool, requests: number) =>
+  const untilRequest = (tool: DefinedTool, requests: number) =>
     waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
 
-  /** Holds the next answer until it is let go. */
+  /** Holds the next request to a tool. @returns answers it */
   const holdNext = (tool: DefinedTool) => {
     let held: ServerResponse | undefined;
     const hold: Answer = (_request, response) => {
@@ -95,19 +90,35 @@ describe('the life of a tool', () => {
     };
     endpoint.answer(tool.path, hold);
     return async (status = 200) => {
-      const response = await waitFor('the call', () => held, { everyMs: 5 });
+      const response = await waitFor('the request', () => held, { everyMs: 5 });
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
     };
   };
 
-  /** A moment later: what is due then is looked at now. */
+  /** Moves the clock, and has the service look for calls that are due. */
   const later = async (ms: number) => {
     now += ms;
     await wakeToolCalls(service.api, endpoint);
   };
+  /** Waits until the newest call of a tool has recorded an attempt with this status. */
+  const untilAttempt = (tool: DefinedTool, httpStatus: number, attempts?: number) =>
+    waitFor(`an attempt with ${httpStatus} on record`, async () => {
+      const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
+      return (
+        call?.http_status === httpStatus && (attempts === undefined || call.attempts === attempts)
+      );
+    });
+  /** Moves the clock until the request after the first `requests` has arrived. */
+  const bringNextAttempt = async (tool: DefinedTool, requests: number) => {
+    await untilRequest(tool, requests);
+    await waitFor('the next attempt', async () => {
+      await later(20);
+      return endpoint.at(tool.path).length > requests;
+    });
+  };
 
-  describe('cannot go live until one real call has succeeded', () => {
-    it('neither untested nor after calls that failed', async () => {
+  describe('needs one successful test call to go live', () => {
+    it('is refused untested, and after calls that failed', async () => {
       const tool = await define();
       expect((await goLive(tool)).body.error).toMatchObject({ code: 'tool_not_tested' });
       endpoint.answer(tool.path, 404);
@@ -123,7 +134,7 @@ describe('the life of a tool', () => {
     });
 
     it.each(['Webhook', 'HTTP'] as const)(
-      'at once after one that succeeded, without another (%s)',
+      'goes live at once after one that succeeded, without another (%s)',
       async (kind) => {
         const tool = await define(kind);
         const call = await test(tool);
@@ -140,7 +151,7 @@ describe('the life of a tool', () => {
       },
     );
 
-    it('a later test that fails takes nothing away', async () => {
+    it('stays as it is when a later test fails', async () => {
       const tool = await define();
       await test(tool);
       endpoint.answer(tool.path, 400);
@@ -155,7 +166,7 @@ describe('the life of a tool', () => {
       expect(await read(tool)).toMatchObject({ status: 'live' });
     });
 
-    it('the agent calls no draft and no paused tool', async () => {
+    it('is not called by the agent as a draft or while it is paused', async () => {
       const [draft, paused] = [await define(), await define()];
       await test(draft);
       await makeLive(service.api, paused);
@@ -172,17 +183,14 @@ describe('the life of a tool', () => {
       expect(endpoint.requests).toHaveLength(0);
     });
 
-    it('the agent tries no call again once its tool is paused', async () => {
+    it('gets no further attempt from the agent once it is paused', async () => {
       const tool = await define();
       await makeLive(service.api, tool);
       await service.api.patch('/api/agent', { enabled: true });
       endpoint.forget();
       endpoint.answer(tool.path, 500);
       const { customer, conversationId } = await ask(service.url, tool);
-      await waitFor('the first attempt on record', async () => {
-        const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
-        return call?.http_status === 500;
-      });
+      await untilAttempt(tool, 500);
       await service.api.post(`/api/tools/${tool.id}/pause`);
       await later(20);
       expect(await agentSays(customer)).toBe(SENTENCES.toolFailed.en);
@@ -224,13 +232,7 @@ describe('the life of a tool', () => {
         const tool = await define();
         endpoint.answer(tool.path, ...answers);
         await goLive(tool, { arguments: {} });
-        for (let n = 1; n < answers.length; n++) {
-          await seen(tool, n);
-          await waitFor('the next attempt', async () => {
-            await later(20);
-            return endpoint.at(tool.path).length > n;
-          });
-        }
+        for (let n = 1; n < answers.length; n++) await bringNextAttempt(tool, n);
         const draft = await until(tool, 'the end', (shown) => shown.last_test !== null);
         expect(draft).toMatchObject({
           status: 'draft',
@@ -248,15 +250,10 @@ describe('the life of a tool', () => {
       endpoint.answer(tool.path, 503, 503, 503, 503, 503);
       await goLive(tool, { arguments: {} });
       for (let n = 1; n <= 5; n++) {
-        await seen(tool, n);
+        await untilRequest(tool, n);
         expect(await read(tool)).toMatchObject({ status: 'draft', going_live: true });
         await callIn(service.api, `tool=${tool.name}`, 'running');
-        await waitFor(
-          'the attempt on record',
-          async () =>
-            (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0]
-              .http_status === 503,
-        );
+        await untilAttempt(tool, 503);
         await later(2000);
       }
       await until(tool, 'going live', (shown) => shown.status === 'live');
@@ -270,12 +267,7 @@ describe('the life of a tool', () => {
       const tool = await define();
       endpoint.answer(tool.path, 503);
       await goLive(tool, { arguments: {} });
-      await waitFor(
-        'the attempt on record',
-        async () =>
-          (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0].http_status ===
-          503,
-      );
+      await untilAttempt(tool, 503);
       await service.restart();
       await later(2000);
       await until(tool, 'going live', (shown) => shown.status === 'live');
@@ -286,14 +278,9 @@ describe('the life of a tool', () => {
       const tool = await define();
       endpoint.answerAlways(tool.path, 503);
       await goLive(tool, { arguments: {} });
-      const tried = (attempts: number) =>
-        waitFor(`attempt ${attempts} on record`, async () => {
-          const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
-          return call.attempts === attempts && call.http_status === 503;
-        });
-      await tried(1);
+      await untilAttempt(tool, 503, 1);
       await later(57_900);
-      await tried(2);
+      await untilAttempt(tool, 503, 2);
       expect((await read(tool)).going_live).toBe(true);
       await later(2_000);
       const draft = await until(tool, 'giving up', (shown) => !shown.going_live);
@@ -305,26 +292,20 @@ describe('the life of a tool', () => {
       expect(endpoint.at(tool.path)).toHaveLength(3);
     });
 
-    it('a test call is not that patient: 503 is a 5xx', async () => {
+    it('a test call does not wait like that: for it a 503 is as any 5xx', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 503, 503, 503, 200);
       const testing = test(tool);
-      for (let n = 1; n < 3; n++) {
-        await seen(tool, n);
-        await waitFor('the next attempt', async () => {
-          await later(20);
-          return endpoint.at(tool.path).length > n;
-        });
-      }
+      for (let n = 1; n < 3; n++) await bringNextAttempt(tool, n);
       expect(await testing).toMatchObject({ status: 'failed', attempts: 3 });
       expect(endpoint.at(tool.path)).toHaveLength(3);
     });
 
-    it('is called off by a pause; the test counts all the same', async () => {
+    it('is called off by a pause; its test call still counts', async () => {
       const tool = await define();
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
-      await seen(tool, 1);
+      await untilRequest(tool, 1);
       expect((await service.api.post(`/api/tools/${tool.id}/pause`)).body).toMatchObject({
         status: 'draft',
         going_live: false,
@@ -338,11 +319,11 @@ describe('the life of a tool', () => {
       expect(endpoint.at(tool.path)).toHaveLength(1);
     });
 
-    it('is called off by an edit, whose definition is not the one that was tested', async () => {
+    it('is called off by an edit, since another definition was tested', async () => {
       const tool = await define();
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
-      await seen(tool, 1);
+      await untilRequest(tool, 1);
       expect(
         (
           await service.api.patch(`/api/tools/${tool.id}`, {
@@ -361,11 +342,11 @@ describe('the life of a tool', () => {
       expect((await goLive(tool)).status).toBe(409);
     });
 
-    it('is not called off by an edit that changes nothing of the call', async () => {
+    it('is not called off by an edit that leaves the call as it is', async () => {
       const tool = await define();
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
-      await seen(tool, 1);
+      await untilRequest(tool, 1);
       expect(
         (await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says more.' })).body
           .going_live,
@@ -380,7 +361,7 @@ describe('the life of a tool', () => {
       const tool = await define();
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
-      await seen(tool, 1);
+      await untilRequest(tool, 1);
       await service.api.delete(`/api/tools/${tool.id}`);
       await letGo(500);
       await waitFor('the end', async () => {
@@ -396,7 +377,7 @@ describe('the life of a tool', () => {
   });
 
   describe('an edit', () => {
-    const CALLED_DIFFERENTLY: [string, 'Webhook' | 'HTTP', (path: string) => Json][] = [
+    const CHANGES_THE_CALL: [string, 'Webhook' | 'HTTP', (path: string) => Json][] = [
       ['name', 'Webhook', () => ({ name: 'another_name' })],
       [
         'parameters',
@@ -412,7 +393,7 @@ describe('the life of a tool', () => {
       ['secrets', 'HTTP', () => ({ secrets: { TOKEN: 'a-token-value' } })],
     ];
 
-    it.each(CALLED_DIFFERENTLY)(
+    it.each(CHANGES_THE_CALL)(
       'of %s makes a live tool a draft that has to be tested again',
       async (_what, kind, change) => {
         const tool = await define(kind);
@@ -464,7 +445,7 @@ describe('the life of a tool', () => {
       const tool = await define();
       const letGo = holdNext(tool);
       const testing = test(tool);
-      await seen(tool, 1);
+      await untilRequest(tool, 1);
       await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
       await letGo();
       expect((await testing).status).toBe('succeeded');
@@ -472,16 +453,11 @@ describe('the life of a tool', () => {
       expect((await goLive(tool)).status).toBe(409);
     });
 
-    it('between two attempts ends the call: no call is made by another definition than it was asked for', async () => {
+    it('between two attempts ends the call, which is not made by another definition than the one it was made for', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 500);
       const testing = test(tool);
-      await waitFor(
-        'the attempt on record',
-        async () =>
-          (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0]?.http_status ===
-          500,
-      );
+      await untilAttempt(tool, 500);
       await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
       await later(20);
       expect(await testing).toMatchObject({ status: 'cancelled', attempts: 1 });
@@ -521,7 +497,7 @@ describe('the life of a tool', () => {
       expect(String(request.headers['x-service-signature']).match(/v1=/g)).toHaveLength(1);
     });
 
-    it('is nothing that an HTTP tool has', async () => {
+    it('is refused for an HTTP tool, which has none', async () => {
       const tool = await define('HTTP');
       const { status, body } = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
       expect([status, body.error.code]).toEqual([400, 'invalid_request']);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../service/src/platform/json.ts';
 import { ParametersError } from '../../../service/src/platform/linearPattern.ts';
 import { compileParameters } from '../../../service/src/tools/definition/parametersSchema.ts';
+import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
 const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
@@ -10,10 +11,10 @@ const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObje
   ...more,
 });
 
-/** What is said of arguments. */
-const said = (schema: JsonObject, args: unknown) => compileParameters(schema).check(args);
+/** @returns null when the arguments fit, else the sentence that says why not */
+const check = (schema: JsonObject, args: unknown) => compileParameters(schema).check(args);
 
-/** What is said of a schema, with the place at fault. */
+/** @returns why a schema is refused and where, or null when it is not */
 function refusal(schema: unknown): { param: string; message: string } | null {
   try {
     compileParameters(schema as JsonObject);
@@ -24,14 +25,17 @@ function refusal(schema: unknown): { param: string; message: string } | null {
   }
 }
 
-/** Runs it within so many milliseconds of CPU time: other processes take none of that. */
-function within<T>(milliseconds: number, run: () => T): T {
-  const started = process.cpuUsage();
-  const result = run();
-  const { user, system } = process.cpuUsage(started);
-  // a slow machine takes longer; what must not be takes minutes
-  expect((user + system) / 1000).toBeLessThan(10 * milliseconds);
-  return result;
+/**
+ * Runs it, and expects it to take less CPU time than this: about ten times what it takes. Without
+ * its bounds it would take minutes.
+ */
+function within<T>(maxCpuMs: number, run: () => T): T {
+  let result: T;
+  const cpuMs = cpuMsOf(() => {
+    result = run();
+  });
+  expect(cpuMs).toBeLessThan(maxCpuMs);
+  return result!;
 }
 
 describe('parameters of a tool, checked against arguments', () => {
@@ -178,18 +182,18 @@ describe('parameters of a tool, checked against arguments', () => {
     [{}, undefined, 'arguments must be an object.'],
     [{}, 'x', 'arguments must be an object.'],
   ])('%j and %j: %s', (schema, args, sentence) => {
-    expect(said(schema, args)).toBe(sentence);
+    expect(check(schema, args)).toBe(sentence);
   });
 
-  it('looks at own properties only', () => {
+  it('reads own properties only', () => {
     const schema = withProperties(
       { toString: { type: 'string' }, constructor: { type: 'string' } },
       { required: ['constructor'] },
     );
-    expect(said(schema, {})).toBe('arguments.constructor is missing.');
-    expect(said(withProperties({ toString: { type: 'string' } }), {})).toBeNull();
+    expect(check(schema, {})).toBe('arguments.constructor is missing.');
+    expect(check(withProperties({ toString: { type: 'string' } }), {})).toBeNull();
     expect(
-      said(withProperties({}, { additionalProperties: false }), JSON.parse('{"__proto__":{}}')),
+      check(withProperties({}, { additionalProperties: false }), JSON.parse('{"__proto__":{}}')),
     ).toBe('arguments.__proto__ is not known; leave it out.');
   });
 
@@ -199,30 +203,30 @@ describe('parameters of a tool, checked against arguments', () => {
       { additionalProperties: true },
     );
     const args = Object.freeze({ b: 1, c: Object.freeze([1]) });
-    expect(said(schema, args)).toBeNull();
-    expect(said(schema, { b: '1' })).toBe('arguments.b must be a number.');
+    expect(check(schema, args)).toBeNull();
+    expect(check(schema, { b: '1' })).toBe('arguments.b must be a number.');
     expect(args).toEqual({ b: 1, c: [1] });
   });
 
-  it('refuses what is larger than 64 KiB, deeper than 32 levels, or no JSON', () => {
-    const round: Record<string, unknown> = {};
-    round['self'] = round;
-    expect(said({}, { a: 'x'.repeat(65_000) })).toBeNull();
-    expect(said({}, { a: 'é'.repeat(33_000) })).toBe(
+  it('refuses arguments that are larger than 64 KiB, deeper than 32 levels, or not JSON', () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    expect(check({}, { a: 'x'.repeat(65_000) })).toBeNull();
+    expect(check({}, { a: 'é'.repeat(33_000) })).toBe(
       'arguments must take at most 65536 bytes as JSON.',
     );
-    expect(said({}, { a: new Array(100_000) })).toBe(
+    expect(check({}, { a: new Array(100_000) })).toBe(
       'arguments must take at most 65536 bytes as JSON.',
     );
-    expect(said({}, { a: JSON.parse(`${'['.repeat(31)}${']'.repeat(31)}`) })).toBeNull();
-    expect(said({}, { a: JSON.parse(`${'['.repeat(32)}${']'.repeat(32)}`) })).toBe(
+    expect(check({}, { a: JSON.parse(`${'['.repeat(31)}${']'.repeat(31)}`) })).toBeNull();
+    expect(check({}, { a: JSON.parse(`${'['.repeat(32)}${']'.repeat(32)}`) })).toBe(
       'arguments must not be nested deeper than 32 levels.',
     );
-    expect(said({}, { a: JSON.parse(`${'['.repeat(9000)}${']'.repeat(9000)}`) })).toBe(
+    expect(check({}, { a: JSON.parse(`${'['.repeat(9000)}${']'.repeat(9000)}`) })).toBe(
       'arguments must not be nested deeper than 32 levels.',
     );
-    expect(said({}, round)).toBe('arguments must not be nested deeper than 32 levels.');
-    expect(said({}, { a: 1n })).toMatch(/could not be checked/);
+    expect(check({}, circular)).toBe('arguments must not be nested deeper than 32 levels.');
+    expect(check({}, { a: 1n })).toMatch(/could not be checked/);
   });
 
   it('answers with null or a sentence, whatever the arguments are', () => {
@@ -237,7 +241,7 @@ describe('parameters of a tool, checked against arguments', () => {
       fc.property(
         fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }),
         (args) => {
-          expect(said(schema, args) ?? 'arguments fit.').toMatch(/^arguments[ .].*\.$/s);
+          expect(check(schema, args) ?? 'arguments fit.').toMatch(/^arguments[ .].*\.$/s);
         },
       ),
       { numRuns: 1000 },
@@ -263,7 +267,7 @@ describe('parameters of a tool, when it is saved', () => {
     [at({ type: 'strin' }), '.properties.a.type', 'must be one of "array"'],
     [at({ type: 5 }), '.properties.a.type', 'must be'],
     [{ required: 'a' }, '.required', 'must be a list'],
-    [{ required: ['a', 'a'] }, '.required', 'twice|duplicate'],
+    [{ required: ['a', 'a'] }, '.required', 'twice'],
     [{ properties: [] }, '.properties', 'must be an object'],
     [at({ items: [{}] }), '.properties.a.items', 'must be an object or true or false'],
     [at({ minLength: -1 }), '.properties.a.minLength', '>= 0'],
@@ -318,12 +322,10 @@ describe('parameters of a tool, when it is saved', () => {
       param: `parameters${param}`,
       message: expect.stringMatching(/^parameters.*\.$/s),
     });
-    expect(
-      reason.split('|').some((words) => found!.message.includes(words)) ? reason : found!.message,
-    ).toBe(reason);
+    expect(found!.message).toContain(reason);
   });
 
-  it('takes names that look like keywords, and schemas that nothing refers to', () => {
+  it('accepts parameters named like keywords, and ignores what stands in values', () => {
     expect(
       refusal(
         withProperties({
@@ -356,7 +358,7 @@ describe('parameters of a tool, when it is saved', () => {
   });
 });
 
-describe('hostile parameters and arguments take no more than a moment', () => {
+describe('hostile parameters and arguments cost little', () => {
   const doubling = (levels: number): JsonObject => {
     const twice = (level: number) => ({
       allOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }],
@@ -374,7 +376,7 @@ describe('hostile parameters and arguments take no more than a moment', () => {
     'the pattern %s on 64 KiB',
     (pattern) => {
       const schema = withProperties({ a: { pattern } });
-      expect(within(1500, () => said(schema, { a: `${'a'.repeat(65_000)}!` }))).toMatch(
+      expect(within(15_000, () => check(schema, { a: `${'a'.repeat(65_000)}!` }))).toMatch(
         /^arguments/,
       );
     },
@@ -383,38 +385,38 @@ describe('hostile parameters and arguments take no more than a moment', () => {
   it('patterns that RE2 itself is slow at, each and together', () => {
     const text = Array.from({ length: 60_000 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
     expect(
-      within(1500, () =>
-        said(withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } }), { a: text }),
+      within(15_000, () =>
+        check(withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } }), { a: text }),
       ),
     ).toMatch(/takes too long/);
     const many = withProperties({
       a: { allOf: Array.from({ length: 300 }, (_, index) => ({ pattern: `[ab]{9}$|${index}` })) },
     });
-    expect(within(1500, () => said(many, { a: text }))).toMatch(/^arguments/);
+    expect(within(15_000, () => check(many, { a: text }))).toMatch(/^arguments/);
   });
 
-  it('and leave the next check its time', () => {
+  it('a pattern that takes too long leaves the next check its time', () => {
     const schema = withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } });
-    expect(said(schema, { a: 'ab'.repeat(30_000) })).toMatch(/takes too long/);
-    expect(said(schema, { a: 'ab' })).toMatch(/must match/);
+    expect(check(schema, { a: 'ab'.repeat(30_000) })).toMatch(/takes too long/);
+    expect(check(schema, { a: 'ab' })).toMatch(/must match/);
   });
 
-  it('a list of values for each item of a long list is work that is not begun', () => {
+  it('a long enum for each item of a long list is refused before it is checked', () => {
     const schema = withProperties({
       a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } },
     });
-    expect(said(schema, { a: Array.from({ length: 10_000 }, () => 4999) })).toBe(
+    expect(check(schema, { a: Array.from({ length: 10_000 }, () => 4999) })).toBe(
       'arguments are too large for parameters with so many rules; send less.',
     );
-    expect(said(schema, { a: Array.from({ length: 100 }, () => 4999) })).toBeNull();
+    expect(check(schema, { a: Array.from({ length: 100 }, () => 4999) })).toBeNull();
   });
 
   it('doubling by references', () => {
-    expect(within(500, () => refusal(doubling(25)))).toMatchObject({
+    expect(within(5000, () => refusal(doubling(25)))).toMatchObject({
       message: expect.stringContaining('too large'),
     });
     const small = doubling(7);
-    expect(within(1000, () => said(small, { a: 1 }))).toBe('arguments.a must be a string.');
+    expect(within(10_000, () => check(small, { a: 1 }))).toBe('arguments.a must be a string.');
   });
 
   it('a long chain of references, and many that lead to one large schema', () => {
@@ -425,13 +427,13 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       ]),
     );
     expect(
-      within(500, () => refusal(withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: chain }))),
+      within(5000, () => refusal(withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: chain }))),
     ).toMatchObject({ message: expect.stringContaining('nested too deeply') });
     const big = { allOf: Array.from({ length: 900 }, () => ({})) };
     const many = Object.fromEntries(
       Array.from({ length: 700 }, (_, index) => [`d${index}`, { $ref: '#/$defs/big' }]),
     );
-    expect(within(500, () => refusal({ $defs: { ...many, big } }))).toBeNull();
+    expect(within(5000, () => refusal({ $defs: { ...many, big } }))).toBeNull();
   });
 
   it.each<[string, JsonObject, unknown]>([
@@ -462,17 +464,17 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       { a: Array.from({ length: 20_000 }, () => 4999) },
     ],
     [
-      'a list without twins',
+      'a long list of unique items',
       withProperties({ a: { uniqueItems: true } }),
       { a: Array.from({ length: 11_000 }, (_, index) => index) },
     ],
     [
-      'a list of objects without twins',
+      'a long list of unique objects',
       withProperties({ a: { uniqueItems: true, items: { type: 'object' } } }),
       { a: Array.from({ length: 4000 }, (_, index) => ({ i: index })) },
     ],
     [
-      'names that are not evaluated',
+      'unevaluated names',
       {
         anyOf: Array.from({ length: 300 }, (_, index) => ({
           properties: { [`a${index}`]: { type: 'string' } },
@@ -482,7 +484,7 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`a${index}`, 'b'])),
     ],
     [
-      'names by patterns',
+      'names that match patterns',
       {
         patternProperties: Object.fromEntries(
           Array.from({ length: 200 }, (_, index) => [`(.*a){3}${index}$`, {}]),
@@ -491,7 +493,7 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`aaaa${index}`, 1])),
     ],
     [
-      '700 required names',
+      '3,000 required names',
       withProperties({ a: { required: Array.from({ length: 3000 }, (_, index) => `r${index}`) } }),
       { a: {} },
     ],
@@ -507,8 +509,9 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       { a: { r1: 1 } },
     ],
   ])('%s', (_what, schema, args) => {
-    within(2000, () => {
-      if (refusal(schema) === null) expect(said(schema, args) ?? 'arguments').toMatch(/^arguments/);
+    // Either may be refused.
+    within(20_000, () => {
+      if (refusal(schema) === null) expect(check(schema, args) ?? 'arguments').toMatch(/^arguments/);
     });
   });
 
@@ -579,7 +582,7 @@ describe('hostile parameters and arguments take no more than a moment', () => {
       for (const middle of middles) {
         const length = middle.length + (middle === '\n' ? 1 : 0); // as JSON
         const args = { a: `${start}${middle.repeat(Math.floor(60_000 / length))}!` };
-        expect(within(50, () => said(schema, args))).toBeNull();
+        expect(within(500, () => check(schema, args))).toBeNull();
       }
     }
   });

@@ -81,20 +81,29 @@ const until = (what: string, holds: (tool: Json) => boolean) =>
     },
     { everyMs: 5 },
   );
-const isLive = () => until('the tool to be live', ({ status }) => status === 'live');
+const untilLive = () => until('the tool to be live', ({ status }) => status === 'live');
+
+/** Holds the next test call. @returns answers it */
+const holdTestCall = () => {
+  let held: ServerResponse | undefined;
+  endpoint.answer('/orders', (_request, response) => void (held = response));
+  return async () => {
+    const response = await waitFor('the test call', () => held, { everyMs: 5 });
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  };
+};
 
 /** Publishes, and waits until the tool is live. @returns what the publisher was answered */
-async function published(changes: Json = {}, name = 'find_order'): Promise<Json> {
+async function publishLive(changes: Json = {}, name = 'find_order'): Promise<Json> {
   const { status, body } = await put(changes, name);
   expect(status).toBe(202);
-  await isLive();
+  await untilLive();
   return body;
 }
 
 describe('Publishing a tool', () => {
   it('defines it, shows its secret, makes a test call and lets it go live', async () => {
-    let held: ServerResponse | undefined;
-    endpoint.answer('/orders', (_request, response) => void (held = response));
+    const letGo = holdTestCall();
     const { status, body } = await put();
     expect([status, body.status, body.going_live]).toEqual([202, 'draft', true]);
     expect(body).toMatchObject({
@@ -105,16 +114,15 @@ describe('Publishing a tool', () => {
       secret: expect.stringMatching(/^whsec_/),
     });
     endpoint.verify('/orders', body.secret);
-    const response = await waitFor('the test call', () => held, { everyMs: 5 });
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    expect(await isLive()).toMatchObject({ last_test: { succeeded: true }, owner: OWNER });
+    await letGo();
+    expect(await untilLive()).toMatchObject({ last_test: { succeeded: true }, owner: OWNER });
     expect(endpoint.envelopes('/orders')).toMatchObject([
       { tool: 'find_order', arguments: { order_number: 'A-1042' }, conversation_id: 'conv_test' },
     ]);
   });
 
   it('again, with the same content, changes nothing, calls nothing and answers 200', async () => {
-    const first = await published();
+    const first = await publishLive();
     const before = await theTool();
     const again = await put({ secret_hash: hashOf(first.secret) });
     expect([again.status, again.body.secret]).toEqual([200, null]);
@@ -127,19 +135,17 @@ describe('Publishing a tool', () => {
   });
 
   it('again, while the test call runs, makes no second one', async () => {
-    let held: ServerResponse | undefined;
-    endpoint.answer('/orders', (_request, response) => void (held = response));
+    const letGo = holdTestCall();
     const { body } = await put();
     const again = await put({ secret_hash: hashOf(body.secret) });
     expect([again.status, again.body.going_live, again.body.secret]).toEqual([202, true, null]);
-    const response = await waitFor('the test call', () => held, { everyMs: 5 });
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    await isLive();
+    await letGo();
+    await untilLive();
     expect(endpoint.at('/orders')).toHaveLength(1);
   });
 
   it('with another description changes a live tool without a test call', async () => {
-    const { secret } = await published();
+    const { secret } = await publishLive();
     const changed = await put({
       definition: definition({ description: 'Else.', timeout: 30, ask_before_running: true }),
       secret_hash: hashOf(secret),
@@ -150,7 +156,7 @@ describe('Publishing a tool', () => {
   });
 
   it('with other parameters makes a test call before it is live again', async () => {
-    const { id, secret } = await published();
+    const { id, secret } = await publishLive();
     const parameters = { type: 'object', properties: { email: { type: 'string' } } };
     const changed = await put({
       definition: definition({ parameters }),
@@ -158,7 +164,7 @@ describe('Publishing a tool', () => {
       secret_hash: hashOf(secret),
     });
     expect([changed.status, changed.body.status, changed.body.id]).toEqual([202, 'draft', id]);
-    await isLive();
+    await untilLive();
     expect(endpoint.envelopes('/orders')[1].arguments).toEqual({ email: 'a@example.com' });
   });
 
@@ -166,19 +172,19 @@ describe('Publishing a tool', () => {
     ['holds no secret', () => ({})],
     ['holds another one', () => ({ secret_hash: hashOf('whsec_other') })],
   ])(
-    'by a workflow that %s gives it a new one, which a test call must prove first',
+    'by a workflow that %s gives it a new one, which a test call has to prove first',
     async (_what, held) => {
-      const first = await published();
+      const first = await publishLive();
       const again = await put(held());
       expect([again.status, again.body.status]).toEqual([202, 'draft']);
       expect(again.body.secret).toMatch(/^whsec_/);
       expect(again.body.secret).not.toBe(first.secret);
       endpoint.verify('/orders', again.body.secret);
-      await isLive();
+      await untilLive();
     },
   );
 
-  it('is not tested by a call that was signed with the former secret', async () => {
+  it('does not count a test call that was signed with the former secret', async () => {
     const held: ServerResponse[] = [];
     const hold = (_request: unknown, response: ServerResponse) => void held.push(response);
     endpoint.answer('/orders', hold, 422);
@@ -194,15 +200,15 @@ describe('Publishing a tool', () => {
     expect(await theTool()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
     const again = await put({ secret_hash: hashOf(body.secret) });
     expect([again.status, again.body.status]).toEqual([202, 'draft']);
-    await isLive();
+    await untilLive();
   });
 
-  it('heals a secret that was rotated at the service', async () => {
-    const { id, secret } = await published();
+  it('gives a new secret after it was rotated at the service', async () => {
+    const { id, secret } = await publishLive();
     await service.api.post(`/api/tools/${id}/rotate-secret`);
     const again = await put({ secret_hash: hashOf(secret) });
     expect([again.status, again.body.secret]).toEqual([202, expect.stringMatching(/^whsec_/)]);
-    await isLive();
+    await untilLive();
   });
 
   it('waits while the endpoint does not know the secret yet: 503, or 401 with a former one', async () => {
@@ -218,7 +224,7 @@ describe('Publishing a tool', () => {
       now += 2000;
       await wakeToolCalls(service.api, endpoint);
     }
-    await isLive();
+    await untilLive();
   });
 
   it('keeps the reason on record when the test call fails, and tests again when it is published again', async () => {
@@ -230,30 +236,30 @@ describe('Publishing a tool', () => {
       last_test: { succeeded: false, error: expect.stringContaining('There is no such order') },
     });
     expect((await put({ secret_hash: hashOf(body.secret) })).status).toBe(202);
-    await isLive();
+    await untilLive();
   });
 
   it('of another name renames the tool that the owner has', async () => {
-    const first = await published();
+    const first = await publishLive();
     const renamed = await put({ secret_hash: hashOf(first.secret) }, 'track_order');
     expect([renamed.status, renamed.body.id, renamed.body.secret]).toEqual([202, first.id, null]);
-    expect(await isLive()).toMatchObject({ name: 'track_order' });
+    expect(await untilLive()).toMatchObject({ name: 'track_order' });
   });
 
   it('of another name that a draft has takes that draft and removes the owner’s former tool', async () => {
-    await published();
+    await publishLive();
     const { body: draft } = await service.api.post('/api/tools', {
       name: 'track_order',
       kind: 'Webhook',
       ...definition({ endpoint: `${endpoint.url}/elsewhere` }),
     });
     expect((await put({}, 'track_order')).body.id).toBe(draft.id);
-    expect(await isLive()).toMatchObject({ id: draft.id, endpoint: `${endpoint.url}/orders` });
+    expect(await untilLive()).toMatchObject({ id: draft.id, endpoint: `${endpoint.url}/orders` });
   });
 
-  it('cancels what waits for approval when the tool is called differently from then on', async () => {
+  it('cancels calls that wait for approval only when the new definition changes the call', async () => {
     const asking = definition({ ask_before_running: true, read_only: true });
-    const { secret } = await published({ definition: asking });
+    const { secret } = await publishLive({ definition: asking });
     await service.api.patch('/api/agent', { enabled: true });
     await ask(service.url, { name: 'find_order' });
     await callIn(service.api, 'tool=find_order', 'pending_approval');
@@ -272,7 +278,7 @@ describe('Publishing a tool', () => {
       { code: 'invalid_request', param: 'sample_arguments' },
     ],
     [
-      'parameters that are no schema',
+      'parameters that are not a valid schema',
       () => ({ definition: definition({ parameters: { type: 'array' } }) }),
       { code: 'invalid_request' },
     ],
@@ -282,13 +288,13 @@ describe('Publishing a tool', () => {
       { code: 'invalid_request', param: 'definition.endpoint' },
     ],
     [
-      'an address that is no URL',
+      'an address that is not a URL',
       () => ({ definition: definition({ endpoint: 'n8n' }) }),
       { code: 'target_url_invalid' },
     ],
     ['no owner', () => ({ owner: undefined }), { code: 'invalid_request', param: 'owner' }],
     [
-      'a secret that is no hash',
+      'a secret in place of its hash',
       () => ({ secret_hash: 'whsec_1' }),
       { code: 'invalid_request', param: 'secret_hash' },
     ],
@@ -306,7 +312,7 @@ describe('Publishing a tool', () => {
 });
 
 describe('An unknown field', () => {
-  it('is named, also inside of the definition', async () => {
+  it('is named, also inside the definition', async () => {
     const { status, body } = await put({ definition: definition({ foo: 1 }) });
     expect([status, body.error]).toMatchObject([
       400,
@@ -316,16 +322,16 @@ describe('An unknown field', () => {
 });
 
 describe('A tool that somebody else has', () => {
-  const STRANGERS: Array<[string, Json]> = [
+  const OTHER_OWNERS: [string, Json][] = [
     ['another n8n', { instance_id: 'instance-2' }],
     ['a clone on another host', { host: 'staging.example.com' }],
     ['another workflow', { workflow_id: 'workflow-2' }],
     ['another node', { node_id: 'node-2' }],
   ];
-  it.each(STRANGERS)(
-    'in use is kept from %s, in words that name the holder',
+  it.each(OTHER_OWNERS)(
+    'stays with its owner when %s publishes it, and the error names the owner',
     async (_who, difference) => {
-      await published();
+      await publishLive();
       const before = await theTool();
       const refused = await put({ owner: { ...OWNER, ...difference } });
       expect([refused.status, refused.body.error]).toMatchObject([
@@ -339,20 +345,20 @@ describe('A tool that somebody else has', () => {
     },
   );
 
-  it.each(STRANGERS)(
+  it.each(OTHER_OWNERS)(
     'goes to %s that takes it over, with a new secret',
     async (_who, difference) => {
-      const first = await published();
+      const first = await publishLive();
       const owner = { ...OWNER, ...difference };
       const taken = await put({ owner, take_over: true });
       expect([taken.status, taken.body.id, taken.body.owner]).toEqual([202, first.id, owner]);
       expect(taken.body.secret).not.toBe(first.secret);
-      await isLive();
+      await untilLive();
     },
   );
 
-  it('and a member has released goes to who publishes it next; until then it stays live', async () => {
-    const { id } = await published();
+  it('goes to the next publisher once a member has released it; until then it stays live', async () => {
+    const { id } = await publishLive();
     const browser = await signedInBrowser(service.url);
     expect((await browser.get(`/tools/${id}`)).html).toContain(`/tools/${id}/release`);
     const page = await browser.post(`/tools/${id}/release`);
@@ -364,18 +370,18 @@ describe('A tool that somebody else has', () => {
     const owner = { ...OWNER, instance_id: 'instance-2' };
     expect((await put({ owner })).body).toMatchObject({ id, owner });
     expect((await put()).body.error.code).toBe('published_elsewhere');
-    await isLive();
+    await untilLive();
   });
 
-  it('and does not use goes to who publishes it', async () => {
-    await published();
+  it('goes to the next publisher once its owner has unpublished it', async () => {
+    await publishLive();
     await unpublish();
     const owner = { ...OWNER, instance_id: 'instance-2' };
     expect((await put({ owner })).body.owner).toEqual(owner);
-    await isLive();
+    await untilLive();
   });
 
-  it('defined by the API and live elsewhere is kept; live at this address it is taken', async () => {
+  it('stays when it was defined by the API and is live at another address; at the same address it is taken', async () => {
     const fields = { name: 'find_order', kind: 'Webhook' };
     const { body: tool } = await service.api.post('/api/tools', {
       ...fields,
@@ -388,10 +394,10 @@ describe('A tool that somebody else has', () => {
     expect(refused.body.error.message).toContain(`live at ${endpoint.url}/elsewhere`);
     const here = definition({ endpoint: `${endpoint.url}/elsewhere` });
     expect((await put({ definition: here })).body.id).toBe(tool.id);
-    await isLive();
+    await untilLive();
   });
 
-  it('of the HTTP kind is always kept', async () => {
+  it('stays when it is of the HTTP kind, whatever the publisher asks', async () => {
     await endpoint.defineHttp(service.api, { name: 'find_order' });
     const refused = await put({ take_over: true });
     expect(refused.body.error).toMatchObject({
@@ -403,7 +409,7 @@ describe('A tool that somebody else has', () => {
 
 describe('Unpublishing a tool', () => {
   it('pauses it, and publishing brings it back at once, without a test call', async () => {
-    const { id, secret } = await published();
+    const { id, secret } = await publishLive();
     expect((await unpublish()).body).toEqual({ name: 'find_order', paused: true });
     expect(await theTool()).toMatchObject({ id, status: 'paused' });
     const again = await put({ secret_hash: hashOf(secret) });
@@ -412,25 +418,23 @@ describe('Unpublishing a tool', () => {
   });
 
   it('stops a tool that is about to go live', async () => {
-    let held: ServerResponse | undefined;
-    endpoint.answer('/orders', (_request, response) => void (held = response));
+    const letGo = holdTestCall();
     await put();
     await unpublish();
-    const response = await waitFor('the test call', () => held, { everyMs: 5 });
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    await letGo();
     expect(await until('the test', ({ last_test: test }) => test !== null)).toMatchObject({
       status: 'draft',
       going_live: false,
     });
   });
 
-  it('is content when the tool is gone', async () => {
+  it('succeeds when the tool is gone', async () => {
     const { status, body } = await unpublish();
     expect([status, body]).toEqual([200, { name: 'find_order', paused: false }]);
   });
 
   it('by a late request for an older revision does nothing', async () => {
-    const { secret, revision } = await published();
+    const { secret, revision } = await publishLive();
     await put({ secret_hash: hashOf(secret) });
     expect((await unpublish({ revision: String(revision) })).body.paused).toBe(false);
     expect(await theTool()).toMatchObject({ status: 'live' });
@@ -447,7 +451,7 @@ describe('Unpublishing a tool', () => {
       { endpoint: 'https://n8n.example.com/webhook-test/1' },
     ],
   ])('does nothing for %s', async (_who, difference) => {
-    await published();
+    await publishLive();
     expect((await unpublish(difference)).body.paused).toBe(false);
     expect(await theTool()).toMatchObject({ status: 'live' });
   });

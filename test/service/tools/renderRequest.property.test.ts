@@ -11,7 +11,7 @@ import {
   type RequestTemplate,
 } from '../../../service/src/tools/definition/requestTemplate.ts';
 
-/** Whatever arguments a model writes, a request is the template's, or is none. */
+/** Whatever arguments a model writes, the request is the one of the template, or there is none. */
 
 const SECRET = 'S3cr3t!key-4711';
 const NAMES = ['a', 'b', 'c'];
@@ -65,7 +65,7 @@ const tree = fc.letrec<{ node: Json }>((tie) => ({
   ),
 })).node;
 
-const wanted = fc.record({
+const unparsedTemplate = fc.record({
   method: fc.constantFrom('POST', 'put', 'DELETE'),
   url,
   query: names(text, 'q', 'r', '__proto__'),
@@ -73,7 +73,7 @@ const wanted = fc.record({
   body: fc.oneof(tree, fc.constant(null)),
 });
 
-const evil = fc.constantFrom(
+const hostile = fc.constantFrom(
   '.',
   '..',
   '%2e',
@@ -101,7 +101,7 @@ const evil = fc.constantFrom(
   ' ',
 );
 const json = fc.oneof(
-  evil,
+  hostile,
   fc.string({ unit: 'binary' }),
   fc.jsonValue({ stringUnit: 'binary' }),
 ) as fc.Arbitrary<Json>;
@@ -111,14 +111,14 @@ const args = fc.dictionary(
   { maxKeys: 5 },
 ) as fc.Arbitrary<JsonObject>;
 
-/** Null where the template or the arguments are refused, as they may be. */
+/** @returns null where the template or the arguments are refused, which is right as well */
 function rendered(
-  change: object,
+  unparsed: object,
   given: JsonObject,
 ): { template: RequestTemplate; request: RenderedRequest } | null {
   let template: RequestTemplate;
   try {
-    template = parseRequestTemplate(change, { parameters: SCHEMA, secretNames: ['KEY'] });
+    template = parseRequestTemplate(unparsed, { parameters: SCHEMA, secretNames: ['KEY'] });
   } catch {
     return null;
   }
@@ -139,15 +139,15 @@ function rendered(
   }
 }
 
-const SOLE = /^\{\{[^{}]*\}\}$/;
+const SOLE_PLACEHOLDER = /^\{\{[^{}]*\}\}$/;
 
 /**
- * The body has the template's shape: leaves may be anything where a sole placeholder stands, else a
- * text.
+ * Expects the body to have the template's shape. A string that is one placeholder may become any
+ * value, or be left out; any other string stays a string.
  */
 function expectShape(shape: Json, value: Json | undefined): void {
   if (typeof shape === 'string') {
-    if (!SOLE.test(shape)) expect(typeof value).toBe('string');
+    if (!SOLE_PLACEHOLDER.test(shape)) expect(typeof value).toBe('string');
   } else if (Array.isArray(shape)) {
     expect(value).toHaveLength(shape.length);
     shape.forEach((item: Json, index) => expectShape(item, (value as Json[])[index]));
@@ -156,11 +156,12 @@ function expectShape(shape: Json, value: Json | undefined): void {
     for (const key of Object.keys(fields)) expect(Object.keys(shape)).toContain(key);
     for (const [key, item] of Object.entries(shape)) {
       if (Object.hasOwn(fields, key)) expectShape(item, fields[key]);
-      else expect(item).toMatch(SOLE);
+      else expect(item).toMatch(SOLE_PLACEHOLDER);
     }
   } else expect(value).toStrictEqual(shape);
 }
 
+/** Decodes until nothing changes, as a careless server might. */
 function decoded(segment: string): string {
   try {
     const once = decodeURIComponent(segment);
@@ -186,10 +187,10 @@ const goesWhereTheTemplateSays: Check = (request, template) => {
   expect(request.method).toBe(template.method);
 };
 
-const hasNoNameOfItsOwn: Check = (request, template) => {
-  const own = [...template.url.matchAll(/[?&](q\d)=/g)].map(([, name]) => name!);
+const hasOnlyTheNamesOfTheTemplate: Check = (request, template) => {
+  const namesInUrl = [...template.url.matchAll(/[?&](q\d)=/g)].map(([, name]) => name!);
   for (const name of new URL(request.url).searchParams.keys())
-    expect([...own, ...Object.keys(template.query ?? {})]).toContain(name);
+    expect([...namesInUrl, ...Object.keys(template.query ?? {})]).toContain(name);
   const headers = Object.keys(template.headers ?? {}).map((name) => name.toLowerCase());
   for (const name of Object.keys(request.headers))
     expect([...headers, 'content-type']).toContain(name);
@@ -203,7 +204,7 @@ const hasHeadersThatHttpCanCarry: Check = (request) => {
 
 const hasTheBodyOfTheTemplate: Check = (request, template) => {
   if (request.body === undefined)
-    expect(template.body === undefined || SOLE.test(String(template.body))).toBe(true);
+    expect(template.body === undefined || SOLE_PLACEHOLDER.test(String(template.body))).toBe(true);
   else expectShape(template.body!, JSON.parse(request.body) as Json);
 };
 
@@ -215,22 +216,21 @@ const holdsSecretsInHeadersOnly: Check = (request, template) => {
   }
 };
 
-it('a rendered request is that of the template in each part, whatever the arguments', () => {
-  // A property that refuses everything proves nothing.
-  let count = 0;
+it('a rendered request matches the template in each part, whatever the arguments', () => {
+  let renderedCount = 0; // a property that refuses everything proves nothing
   fc.assert(
-    fc.property(wanted, args, (change, given) => {
-      const result = rendered(change, given);
+    fc.property(unparsedTemplate, args, (unparsed, given) => {
+      const result = rendered(unparsed, given);
       if (result === null) return;
-      count += 1;
+      renderedCount += 1;
       const { request, template } = result;
       goesWhereTheTemplateSays(request, template);
-      hasNoNameOfItsOwn(request, template);
+      hasOnlyTheNamesOfTheTemplate(request, template);
       hasHeadersThatHttpCanCarry(request, template);
       hasTheBodyOfTheTemplate(request, template);
       holdsSecretsInHeadersOnly(request, template);
     }),
     { numRuns: 3000 },
   );
-  expect(count).toBeGreaterThan(300);
+  expect(renderedCount).toBeGreaterThan(300);
 });

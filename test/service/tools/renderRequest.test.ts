@@ -99,7 +99,7 @@ describe('the address of a rendered request', () => {
     expect(() => path(value)).toThrow(/list or an object/);
   });
 
-  it('refuses half a character with a sentence, wherever text is encoded', () => {
+  it('refuses half a surrogate pair, wherever text is encoded', () => {
     for (const change of [
       { url: 'https://h.example/{{args.a}}' },
       { url: 'https://h.example/?q={{args.a}}' },
@@ -112,7 +112,7 @@ describe('the address of a rendered request', () => {
     }
   });
 
-  it('carries query values, lists as repeated names, and leaves out what is absent', () => {
+  it('carries query values, lists as repeated names, and leaves out absent values', () => {
     const own = 'https://h.example/?a={{args.a}}&b={{args.b}}&fix=1&flag';
     expect(query({ url: own }, { a: 'x&y=z', b: [1, null, 'z'] })).toBe(
       '?a=x%26y%3Dz&b=1&b=z&fix=1&flag',
@@ -137,7 +137,7 @@ describe('the address of a rendered request', () => {
     );
   });
 
-  it('puts in the ids of conversation and call', () => {
+  it('fills in the ids of the conversation and the call', () => {
     expect(
       render({
         url: 'https://h.example/{{conversation.id}}',
@@ -237,7 +237,7 @@ describe('the body of a rendered request', () => {
       { a: { y: ['"'] } },
       'x {"y":["\\""]}',
     ],
-    ['has the ids', ['{{conversation.id}}', '{{call.id}}'], {}, ['conv_1', 'call_1']],
+    ['fills in the ids', ['{{conversation.id}}', '{{call.id}}'], {}, ['conv_1', 'call_1']],
     [
       'follows nested names',
       ['{{args.o.x.y}}', '{{args.o.x.z}}'],
@@ -267,7 +267,7 @@ describe('the body of a rendered request', () => {
     expect(body(tree, args)).toEqual(expected);
   });
 
-  it('gives __proto__ and constructor no power', () => {
+  it('treats __proto__ and constructor as plain names', () => {
     const args = JSON.parse('{"a":{"__proto__":{"x":1},"constructor":2}}') as JsonObject;
     const sent = render(
       {
@@ -292,7 +292,7 @@ describe('the body of a rendered request', () => {
     expect(() => render({ headers, body: form }, { a: [[1]] })).toThrow(/field a of the form/);
   });
 
-  it('does not let a short template repeat a long argument without end', () => {
+  it('bounds how often a template may repeat a long argument', () => {
     const fields = Array.from({ length: 2000 }, () => '{{args.a}}');
     const list = Array.from({ length: 20_000 }, () => 1);
     const cpuMs = cpuMsOf(() => {

@@ -33,7 +33,7 @@ const template = (change: object = {}) => ({
 const parse = (change: object = {}): RequestTemplate =>
   parseRequestTemplate(template(change), known);
 
-/** What is said of a template, with the place at fault. */
+/** @returns why a template is refused and where, or null when it is not */
 function refusal(value: unknown): { param: string; message: string } | null {
   try {
     parseRequestTemplate(value, known);
@@ -46,7 +46,7 @@ function refusal(value: unknown): { param: string; message: string } | null {
 const refused = (change: object) => refusal(template(change));
 
 describe('a request template when a tool is saved', () => {
-  it('is stored as it came, with the method in capitals and query and headers always there', () => {
+  it('is stored as it came, but with the method in capitals, and always with query and headers', () => {
     const body = {
       id: '{{args.id}}',
       nested: [{ city: '{{ args.address.city }}' }],
@@ -236,20 +236,16 @@ describe('a request template when a tool is saved', () => {
   });
 
   it.each([
-    ...[
-      { Authorization: 'Bearer {{secrets.API_KEY}}' },
-      { 'x-api-key': '{{args.id}}' },
-      { Authorization: '' },
-      { 'X-Api-Key': ' ' },
-    ],
-    ...[
-      { 'X-Atlassian-Token': 'no-check' },
-      { 'X-CSRF-Token': 'Fetch' },
-      { 'Idempotency-Key': '{{call.id}}-1' },
-      { 'X-Client-Id': '42' },
-      { Cookie: 'lang=en' },
-      { 'X-Key': 'a' },
-    ],
+    { Authorization: 'Bearer {{secrets.API_KEY}}' },
+    { 'x-api-key': '{{args.id}}' },
+    { Authorization: '' },
+    { 'X-Api-Key': ' ' },
+    { 'X-Atlassian-Token': 'no-check' },
+    { 'X-CSRF-Token': 'Fetch' },
+    { 'Idempotency-Key': '{{call.id}}-1' },
+    { 'X-Client-Id': '42' },
+    { Cookie: 'lang=en' },
+    { 'X-Key': 'a' },
   ])('takes the headers %j', (headers) => {
     expect(refused({ headers })).toBeNull();
   });
@@ -290,7 +286,7 @@ describe('a request template when a tool is saved', () => {
   });
 
   it.each([null, undefined, 'GET https://example.com', [], 5])(
-    'refuses %j for a template',
+    'refuses %j as a template',
     (value) => {
       expect(refusal(value)).toMatchObject({
         param: 'request_template',
@@ -310,7 +306,7 @@ describe('a request template when a tool is saved', () => {
     });
   });
 
-  it('reads a schema that refers to itself, or is no good at all, without end or error', () => {
+  it('reads placeholders against a schema that refers to itself, or that is invalid', () => {
     const loop = {
       properties: { id: { $ref: '#/properties/id' }, all: { allOf: [{ $ref: '#' }] } },
     };
@@ -327,7 +323,7 @@ describe('a request template when a tool is saved', () => {
     ).toThrow(RequestTemplateError);
   });
 
-  it('looks at many placeholders and many properties in a moment', () => {
+  it('reads many placeholders and many properties quickly', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: 'string' }]),
     );

@@ -1,4 +1,4 @@
-// Large results are kept whole only as long as there is room for all of them.
+// Large results are kept whole only while there is room for all of them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
@@ -49,7 +49,7 @@ describe('results of tool calls', () => {
     });
   const stored = () => store.transaction((tx) => tx.toolCalls.find({ where: {}, limit: 100 }));
 
-  it('the oldest large ones make room, their beginning stays, small ones are left alone; all are read only when there may be too many', async () => {
+  it('lose the oldest large ones, except for their beginning, when there are too many; small ones stay, and all are read only when there may be too many', async () => {
     let transactions = 0;
     const counting = {
       transaction: <T>(body: (tx: Tx) => Promise<T>) => {
@@ -81,24 +81,26 @@ describe('results of tool calls', () => {
     );
   });
 
-  it('of the workspace that stores the most make room: another one’s stay whole', async () => {
-    const keep = async (calls: readonly ToolCall[]) => {
+  it('make room in the workspace that stores the most: those of another stay whole', async () => {
+    /** @returns how many results were dropped */
+    const add = async (calls: readonly ToolCall[]) => {
       await put(calls);
       return (await store.transaction((tx) => boundResults(tx))).dropped;
     };
-    const whole = async (workspaceId: string) =>
+    const wholeOf = async (workspaceId: string) =>
       (await stored())
         .filter((each) => each.hasLargeResult && each.workspaceId === workspaceId)
         .map(({ id }) => id);
     const mine = call(MEBIBYTE, 'mine');
-    expect(await keep([mine])).toBe(0);
+    expect(await add([mine])).toBe(0);
     const flood = Array.from({ length: 50 }, () => call(MEBIBYTE, 'flooder'));
-    expect(await keep(flood)).toBe(4);
-    expect(await whole('mine')).toEqual([mine.id]);
-    expect(await whole('flooder')).toEqual(flood.slice(4).map(({ id }) => id));
-    // What others need, it gives, until they have as much.
-    await keep(Array.from({ length: 25 }, () => call(MEBIBYTE, 'mine')));
-    const [theirs, ours] = [await whole('flooder'), await whole('mine')];
+    // 47 of these results fit: each is a little longer than 1 MiB, and there is room for 48 MiB.
+    expect(await add(flood)).toBe(4);
+    expect(await wholeOf('mine')).toEqual([mine.id]);
+    expect(await wholeOf('flooder')).toEqual(flood.slice(4).map(({ id }) => id));
+    // The flooder makes room for another workspace until both have as much.
+    await add(Array.from({ length: 25 }, () => call(MEBIBYTE, 'mine')));
+    const [theirs, ours] = [await wholeOf('flooder'), await wholeOf('mine')];
     expect(theirs.length + ours.length).toBe(47);
     expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
     expect(theirs).toEqual(flood.slice(50 - theirs.length).map(({ id }) => id));

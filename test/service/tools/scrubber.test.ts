@@ -13,11 +13,11 @@ describe('scrubber', () => {
     ['as it is', SECRET],
     ['URL-encoded', encodeURIComponent(SECRET)],
     [
-      'URL-encoded in small letters',
+      'URL-encoded in lower case',
       encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase()),
     ],
     [
-      'URL-encoded strictly',
+      "URL-encoded, with !'()* escaped too",
       encodeURIComponent(SECRET).replace(
         /[!'()*]/g,
         (sign) => `%${sign.charCodeAt(0).toString(16)}`,
@@ -26,7 +26,10 @@ describe('scrubber', () => {
     ['as a form', new URLSearchParams({ a: SECRET }).toString().slice(2)],
     ['JSON-escaped', JSON.stringify(SECRET).slice(1, -1)],
     ['JSON-escaped in ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00fc')],
-    ['JSON-escaped in capital ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00FC')],
+    [
+      'JSON-escaped in ASCII, in upper case',
+      JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00FC'),
+    ],
     ['JSON-escaped with slashes', JSON.stringify(SECRET).slice(1, -1).replace('/', '\\/')],
     ['in base64', base64(SECRET)],
     ['in base64 without padding', base64(SECRET).replace(/=+$/, '')],
@@ -36,7 +39,7 @@ describe('scrubber', () => {
   });
 
   it.each(['', 'a', 'ab', 'user:', 'user1:'])(
-    'finds it in the base64 of a longer text that begins with %j',
+    'finds a secret in the base64 of a longer text that begins with %j',
     (before) => {
       for (const encoding of ['base64', 'base64url'] as const) {
         const encoded = base64(`${before}${SECRET} and more`, encoding);
@@ -63,7 +66,7 @@ describe('scrubber', () => {
     expect(scrubber([' key-4711\n'])('got key-4711.')).toBe('got [secret].');
   });
 
-  it('never leaves a secret standing, whatever it is made of', () => {
+  it('leaves no secret, whatever it is made of', () => {
     const secret = fc.string({ unit: 'binary', minLength: 4, maxLength: 20 });
     fc.assert(
       fc.property(

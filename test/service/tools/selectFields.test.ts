@@ -24,32 +24,32 @@ describe('the fields of an answer that the agent sees', () => {
     [['constructor', '__proto__', 'items.length', 'toString.name'], { items: [{}, {}] }],
   ])('%j', (fields, expected) => expect(selectFields(ANSWER, fields)).toEqual(expected));
 
-  it('is the whole answer without fields', () => {
+  it('are the whole answer when none are named', () => {
     expect(selectFields(ANSWER, undefined)).toBe(ANSWER);
     expect(selectFields(ANSWER, [])).toBe(ANSWER);
   });
 
-  it('goes into lists at the root, and lists in lists', () => {
+  it('are found in a list at the root, and in lists of lists', () => {
     expect(selectFields([{ a: 1, b: 2 }, [{ a: 3 }], 4], ['a'])).toEqual([{ a: 1 }, [{ a: 3 }]]);
   });
 
-  it.each(['text', 5, null])('is nothing of %j, which has no fields', (answer) =>
+  it.each(['text', 5, null])('are null of %j, which has no fields', (answer) =>
     expect(selectFields(answer, ['a'])).toBeNull(),
   );
 
-  it('keeps __proto__ a plain name', () => {
+  it('keep __proto__ a plain name', () => {
     const kept = selectFields(JSON.parse('{"__proto__":{"x":1},"a":1}') as Json, ['__proto__.x']);
     expect(JSON.stringify(kept)).toBe('{"__proto__":{"x":1}}');
     expect(Object.getPrototypeOf(kept)).toBe(Object.prototype);
   });
 
-  it('does not follow lists in lists without end', () => {
+  it('can be selected from lists 5,000 levels deep', () => {
     expect(() =>
       selectFields(JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Json, ['a']),
     ).not.toThrow();
   });
 
-  it('keeps everything when asked again', () => {
+  it('stay the same when they are selected again', () => {
     const path = fc
       .array(fc.constantFrom('a', 'b', '__proto__', 'length'), { minLength: 1, maxLength: 3 })
       .map((names) => names.join('.'));
