@@ -511,7 +511,8 @@ describe('hostile parameters and arguments cost little', () => {
   ])('%s', (_what, schema, args) => {
     // Either may be refused.
     within(20_000, () => {
-      if (refusal(schema) === null) expect(check(schema, args) ?? 'arguments').toMatch(/^arguments/);
+      if (refusal(schema) === null)
+        expect(check(schema, args) ?? 'arguments').toMatch(/^arguments/);
     });
   });
 
