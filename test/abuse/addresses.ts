@@ -1,2 +1,3 @@
-/** The nth of many strangers' addresses. */
-export const stranger = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+/** The address of the nth of many strangers. */
+export const strangerAddress = (n: number): string =>
+  `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;

@@ -1,4 +1,5 @@
-// The test's side of an attack: a child process that is ended by its id, whatever happens.
+// The test's side of an attack: starts the attacker as a child process, and stops or kills that
+// process only.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,15 +8,15 @@ import { cleanEnv } from '../helpers/program.ts';
 export type Counts = Readonly<Record<string, number>>;
 
 export interface Attacker {
-  /** Settles with what the attacker counted, when it has ended. */
+  /** Resolves with what the attacker counted, once it has ended. */
   readonly ended: Promise<Counts>;
   /** Asks it to begin nothing more, and waits for its end. */
   stop(): Promise<Counts>;
-  /** SIGKILL, when it still runs. */
+  /** Sends SIGKILL if it still runs, and waits for its end. */
   kill(): Promise<void>;
 }
 
-/** Starts `attacks/<name>.ts`; the attack is under way when this resolves. */
+/** Starts `attacks/<name>.ts`. The attack is under way when this resolves. */
 export async function startAttacker(name: string, args: object): Promise<Attacker> {
   const script = fileURLToPath(new URL(`./attacks/${name}.ts`, import.meta.url));
   const child = fork(script, [JSON.stringify(args)], {
@@ -25,9 +26,10 @@ export async function startAttacker(name: string, args: object): Promise<Attacke
   });
   const begun = messageOf(child, 'begun');
   const counted = messageOf(child, 'counts') as Promise<Counts>;
-  for (const each of [begun, counted]) each.catch(() => {});
+  for (const message of [begun, counted]) message.catch(() => {}); // each is awaited later, or never
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const ended = counted.then(async (counts) => {
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (!hasExited()) await once(child, 'exit');
     return counts;
   });
   ended.catch(() => {});
@@ -39,7 +41,7 @@ export async function startAttacker(name: string, args: object): Promise<Attacke
       return ended;
     },
     async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (hasExited()) return;
       child.kill('SIGKILL');
       await once(child, 'exit');
     },
@@ -54,6 +56,6 @@ const messageOf = (child: ChildProcess, field: string) =>
     });
     child.once('error', reject);
     child.once('exit', (code, signal) =>
-      reject(new Error(`The attacker ended with ${signal ?? code} before it said "${field}".`)),
+      reject(new Error(`The attacker ended with ${signal ?? code} before it sent "${field}".`)),
     );
   });

@@ -4,11 +4,11 @@ import { TOOL_TEST_ENV, makeLive } from '../helpers/toolEndpoint.ts';
 import { minutesSince, sized } from './size.ts';
 import { onStage } from './stage.ts';
 
-/** What one address may write in a minute. */
+/** How many messages one address may write in a minute. */
 const MESSAGES_A_MINUTE = 300;
 
 describe('2: countless sessions and long messages', () => {
-  it('from one address are held to its budget, and nobody else notices', () =>
+  it('from one address are held to its limit, and nobody else notices', () =>
     onStage({}, async (stage) => {
       const title = '2: messages of 4 kB in 60 sessions of one address, as many as are taken';
       const startedAt = performance.now();
@@ -23,45 +23,44 @@ describe('2: countless sessions and long messages', () => {
         minutesSince(startedAt) * MESSAGES_A_MINUTE,
       );
       expect(counts['messages 429']).toBeGreaterThan(0);
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });
 
 describe('7: streams that are opened and kept', () => {
-  it('leave a stream to the visitor of another workspace', () =>
+  it('leave streams to the visitors of another workspace', () =>
     onStage({}, async (stage) => {
       // As many as the service allows in all, in the short form too: fewer would show nothing.
-      const sessions = { addresses: 200, sessions: 700, each: 8 };
+      const sessions = { addresses: 200, sessions: 700, streamsEach: 8 };
       await stage.attack('7: 700 sessions with 8 streams each', 'streams', {
         ...sessions,
         seconds: sized(25, 45),
       });
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });
 
 /** What the keyword agent looks for in all that a visitor wrote. */
-const ARGUMENTS = [
-  { name: 'date', type: 'string', format: 'date' },
-  { name: 'time', type: 'string', format: 'time' },
-  { name: 'people', type: 'integer', description: 'How many people' },
-  { name: 'order_code', type: 'string' },
-  { name: 'phone', type: 'string' },
-  { name: 'email', type: 'string', format: 'email' },
-  { name: 'name', type: 'string' },
-];
+const PROPERTIES = {
+  date: { type: 'string', format: 'date' },
+  time: { type: 'string', format: 'time' },
+  people: { type: 'integer', description: 'How many people' },
+  order_code: { type: 'string' },
+  phone: { type: 'string' },
+  email: { type: 'string', format: 'email' },
+  name: { type: 'string' },
+};
 
-describe('8: sixty visitors with a message a second', () => {
-  it('to the keyword agent delay nobody', () =>
+describe('8: sixty visitors who write a message a second to the keyword agent', () => {
+  it('leave every other request answered', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      const properties = Object.fromEntries(ARGUMENTS.map((argument) => [argument.name, argument]));
       for (let n = 0; n < sized(5, 20); n += 1)
         await makeLive(
           hostile.api,
           await stage.endpoint.define(hostile.api, {
             name: `book_table_${n}`,
-            parameters: { type: 'object', properties },
+            parameters: { type: 'object', properties: PROPERTIES },
           }),
         );
       const text =
@@ -73,6 +72,6 @@ describe('8: sixty visitors with a message a second', () => {
         'chatter',
         { visitors: 60, text },
       );
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });

@@ -1,6 +1,6 @@
-// Loaded into the service under attack (NODE_OPTIONS): at SIGUSR2 it collects garbage and writes
-// down what is left. Resident memory says little, since a process seldom gives back what it once
-// had.
+// Loaded into the service under attack (NODE_OPTIONS). At SIGUSR2 it collects garbage and writes
+// down how much memory is in use. Resident memory says little, since a process seldom gives memory
+// back.
 import { renameSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

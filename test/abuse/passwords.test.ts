@@ -1,19 +1,19 @@
-// Attacks 1, 5 and 6: where passwords are given.
+// Attacks 1, 5 and 6: forms that take passwords.
 import { describe, expect, it } from '@jest/globals';
 import { browserless, MEMBER } from '../helpers/browserless.ts';
-import { stranger } from './addresses.ts';
+import { strangerAddress } from './addresses.ts';
 import { sized } from './size.ts';
 import { onStage } from './stage.ts';
 
-/** Never used up: the attack ends by its time. */
+/** More than an attack sends before its time is over. */
 const ENDLESS = 1_000_000_000;
 const ONE_ADDRESS = '203.0.113.66';
 
-/** Half of the sign-ins come from one address, each of the others from its own. */
+/** Requests to sign in. Every other one comes from one address, each of the rest from its own. */
 const signIns = (email: string, addresses: number) =>
   Array.from({ length: addresses }, (_, n) => ({
     path: '/sign-in',
-    from: n % 2 === 0 ? ONE_ADDRESS : stranger(n),
+    from: n % 2 === 0 ? ONE_ADDRESS : strangerAddress(n),
     form: { email, password: 'wrong {n}' },
   }));
 
@@ -21,7 +21,7 @@ const signIns = (email: string, addresses: number) =>
 // journal writes with: with 100 connections a chat message took 2.7 s, with 400 the store refused
 // writes.
 describe('1: joins by made-up invitations', () => {
-  it('delay nobody', () =>
+  it('leave every other request answered', () =>
     onStage({}, async (stage) => {
       const form = {
         token: 'invitation-{n}'.padStart(43, '-'),
@@ -32,20 +32,20 @@ describe('1: joins by made-up invitations', () => {
       const counts = await stage.attack('1: joins by made-up invitations', 'requests', {
         requests: Array.from({ length: 50 }, (_, n) => ({
           path: '/join',
-          from: stranger(n),
+          from: strangerAddress(n),
           form,
         })),
         count: ENDLESS,
         connections: sized(100, 400),
       });
       expect(counts['answers 404']).toBeGreaterThan(0);
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });
 
 // 460,000 refused sign-ins left 592 MB in the limiter's maps.
-describe('5: sign-ins under ever new e-mails', () => {
-  it('leave nothing behind, from one address and from many', () =>
+describe('5: sign-ins under ever new e-mails, from one address and from many', () => {
+  it('leave nothing in memory', () =>
     onStage({}, async (stage) => {
       const tries = sized(20_000, 100_000);
       await stage.attack(
@@ -53,13 +53,13 @@ describe('5: sign-ins under ever new e-mails', () => {
         'requests',
         { requests: signIns('nobody-{n}@example.com', 60), count: tries, connections: 100 },
       );
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });
 
 // 105 wrong passwords from one address locked the member out everywhere.
-describe('6: wrong passwords for a member’s e-mail', () => {
-  it('do not lock the member out, from one address and from many', () =>
+describe('6: wrong passwords for a member’s e-mail, from one address and from many', () => {
+  it('do not lock the member out', () =>
     onStage({}, async (stage) => {
       const tries = sized(300, 1000);
       await stage.attack(
@@ -74,6 +74,6 @@ describe('6: wrong passwords for a member’s e-mail', () => {
         { headers },
       );
       expect(path).toBe('/account');
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });

@@ -1,9 +1,10 @@
-// Prints, when all attacks are over, what each of them did to others: a table of latencies and
+// Prints, when all attacks are over, how each of them slowed others down: a table of latencies and
 // ratios.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Above this ratio a row is marked with a `!`. */
 const AIMED_P95_RATIO = 3;
 
 export default class SummaryReporter {
@@ -35,13 +36,13 @@ const COLUMNS = ['', 'p50 before', 'p95 before', 'p50 with', 'p95 with', 'p95 ra
 function tableOf({ attack, rows, notes }) {
   const cells = rows.map(({ kind, before, during }) => {
     const ratio = during.p95 / before.p95;
-    const words = Number.isFinite(ratio)
+    const shownRatio = Number.isFinite(ratio)
       ? `${ratio.toFixed(1)}${ratio > AIMED_P95_RATIO ? ' !' : ''}`
       : '-';
     return [
       `${kind} (${before.count}/${during.count})`,
       ...[before.p50, before.p95, during.p50, during.p95].map(ms),
-      words,
+      shownRatio,
     ];
   });
   const widths = COLUMNS.map((name, n) =>

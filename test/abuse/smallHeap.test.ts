@@ -1,5 +1,5 @@
-// The built service with a small heap: written to until it refuses, killed there, started with the
-// same heap.
+// The built service with a small heap: visitors write until it refuses, then it is killed and
+// started again with the same heap.
 import { testDeps } from '../helpers/testDeps.ts';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +18,9 @@ import type { Storage } from '../helpers/storage.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
 const HEAP_MIB = 108;
-/** Two bytes a character in memory: 8 KiB a message. */
+/** Takes two bytes a character in memory: 8 KiB a message. */
 const TEXT = 'ж'.repeat(4096);
-/** What is stored at the start is over the first mark. */
+/** So many that the stored data is over the first mark at the start. */
 const UNANSWERED = 2000;
 const ANSWERED = 20;
 const MESSAGES_OF_ANSWERED = 110;
@@ -60,24 +60,26 @@ it('refuses what adds data and keeps running: it removes visitors who were never
   });
   const { url, logFile } = service;
   const api = apiClient(url, key);
-  const isThere = async (token: string) =>
+  const canRead = async (token: string) =>
     (await apiClient(url, token).get('/api/chat/messages')).status === 200;
 
-  // Room is made by itself, of those who were never answered, the oldest first.
+  // The service makes room by removing visitors who were never answered, the oldest first.
   await waitFor(
     'room to be made',
     async () => (await readFile(logFile, 'utf8')).includes('everything is accepted again'),
     { timeoutMs: 30_000 },
   );
-  for (const token of answered) expect(await isThere(token)).toBe(true);
-  expect([await isThere(unanswered[0]!), await isThere(unanswered.at(-1)!)]).toEqual([false, true]);
+  for (const token of answered) expect(await canRead(token)).toBe(true);
+  expect([await canRead(unanswered[0]!), await canRead(unanswered.at(-1)!)]).toEqual([false, true]);
 
-  // Visitors whom somebody answered write until no room can be made any more and nothing is taken.
+  // Visitors who were answered write until the service can make no more room and refuses everything.
   const isFull = async () => {
-    const told = (await readFile(logFile, 'utf8'))
+    const newestLine = (await readFile(logFile, 'utf8'))
       .split('\n')
       .findLast((line) => line.includes('that the heap may hold'));
-    return !(await isThere(unanswered.at(-1)!)) && told!.includes('all additions are refused');
+    return (
+      !(await canRead(unanswered.at(-1)!)) && newestLine!.includes('all additions are refused')
+    );
   };
   const visitors = await Promise.all(Array.from({ length: VISITORS }, () => arrive(url, api)));
   const acknowledged = await Promise.all(visitors.map((visitor) => writeUntil(isFull, visitor)));
@@ -89,27 +91,20 @@ it('refuses what adds data and keeps running: it removes visitors who were never
     Array.from({ length: 200 }, () => api.post('/api/tools', body).then(({ status }) => status)),
   );
   expect(new Set(flood)).toEqual(new Set([503]));
-  expect(
-    (
-      await api.post(`/api/conversations/${visitors[0]!.conversation}/close`, {
-        verdict: 'unknown',
-        summary: 'Full.',
-      })
-    ).status,
-  ).toBe(200);
+  const path = `/api/conversations/${visitors[0]!.conversation}`;
+  const closed = await api.post(`${path}/close`, { verdict: 'unknown', summary: 'Full.' });
+  expect(closed.status).toBe(200);
 
   await service.crashAndRestart();
-  for (const [i, { client }] of visitors.entries())
-    expect(
-      new Set((await readWholeChat(client)).map(({ id }) => id)).isSupersetOf(acknowledged[i]!),
-    ).toBe(true);
-  expect((await api.get(`/api/conversations/${visitors[0]!.conversation}`)).body.status).toBe(
-    'closed',
-  );
+  for (const [i, { client }] of visitors.entries()) {
+    const stored = new Set((await readWholeChat(client)).map(({ id }) => id));
+    expect(stored.isSupersetOf(acknowledged[i]!)).toBe(true);
+  }
+  expect((await api.get(path)).body.status).toBe('closed');
   expect(acknowledged.reduce((sum, each) => sum + each.size, 0)).toBeGreaterThan(200);
 }, 120_000);
 
-/** Makes a visitor who wrote a day ago. */
+/** Stores a visitor who wrote a day ago. */
 async function visit(deps: Deps, workspace: Workspace, messages = 1) {
   const { token, contact } = await startChatSession(deps, workspace, {
     name: null,
@@ -124,7 +119,7 @@ async function visit(deps: Deps, workspace: Workspace, messages = 1) {
   return { token, conversation: received[0]!.conversationId };
 }
 
-/** A visitor who gets an answer. */
+/** Makes a visitor who writes and is answered. */
 async function arrive(url: string, api: ApiClient) {
   const session = await apiClient(url, null).post('/api/chat/sessions', {});
   const client = apiClient(url, session.body.token as string);
@@ -139,23 +134,23 @@ async function arrive(url: string, api: ApiClient) {
   return { client, conversation };
 }
 
-/** Writes until the service is full. @returns the ids of the messages that were taken */
+/** Writes until the service is full. @returns the ids of the messages that it accepted */
 async function writeUntil(
   isFull: () => Promise<boolean>,
   { client }: { client: ApiClient },
 ): Promise<Set<string>> {
-  const taken = new Set<string>();
+  const accepted = new Set<string>();
   for (;;) {
     const { status, body } = await client.post('/api/chat/messages', {
       text: TEXT,
-      client_message_id: `c${taken.size}`,
+      client_message_id: `c${accepted.size}`,
     });
     if (status !== 202) {
       expect([status, body.error.code]).toEqual([503, 'unavailable']);
-      if (await isFull()) return taken;
+      if (await isFull()) return accepted;
       await sleep(100);
       continue;
     }
-    taken.add(body.message_id as string);
+    accepted.add(body.message_id as string);
   }
 }

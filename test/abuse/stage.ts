@@ -1,5 +1,5 @@
-// A service with its limits as shipped, an honest tenant beside a hostile one, and what is looked
-// at after each attack.
+// A service with its limits as shipped, an honest tenant beside a hostile one, and the checks after
+// each attack.
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { sharedTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { startAttacker, type Attacker, type Counts } from './attacker.ts';
-import { startBeside, type BesideParts, type Times } from './beside.ts';
+import { startHonestLoad, type HonestLoadParts, type Times } from './honestLoad.ts';
 import { ATTACK_SECONDS, BEFORE_MS } from './size.ts';
 import { addToSummary } from './summary.ts';
 import { prepareTenants, tenantAt, type Tenant, type Tenants } from './tenants.ts';
@@ -26,19 +26,19 @@ import { prepareTenants, tenantAt, type Tenant, type Tenants } from './tenants.t
 const MIB = 1024 * 1024;
 const WARM_UP_MS = 1500;
 
-/** The peer that is trusted as a proxy; any other address of 127.0.0.0/8 is a stranger's own. */
+/** The peers that are trusted as a proxy. Any other address of 127.0.0.0/8 is a stranger's own. */
 const PROXIES = '127.0.0.1/32,::1/128';
 
 /**
- * After an attack the service holds at most this much more than before: code that ran for the first
- * time, pools, what was honestly stored.
+ * How much more memory than before the service may use after an attack: for code that ran for the
+ * first time, for pools, and for what was honestly stored.
  */
-const MAY_GROW_BY = 1.25;
-const MAY_GROW_MIB = 24;
+const MAX_GROWTH_FACTOR = 1.25;
+const MAX_GROWTH_MIB = 24;
 const MEMORY_BACK_MS = 90_000;
 
 export interface StageOptions
-  extends Pick<BesideParts, 'mayRefuse'>,
+  extends Pick<HonestLoadParts, 'mayRefuse'>,
     Pick<ServiceOptions, 'env' | 'launcher'> {
   /** Keys of the hostile workspace beside its first one. */
   readonly hostileKeys?: number;
@@ -51,25 +51,27 @@ export interface Stage {
   /**
    * Measures the honest tenant without the attack, then with it.
    * @param name of a file in attacks/
-   * @param besides goes on while the attacker does; the honest load lasts at least as long
+   * @param alongside what the test does while the attacker runs; the honest load lasts at least as
+   * long
    * @returns what the attacker counted
    */
   attack(
     title: string,
     name: string,
     args?: object,
-    besides?: (attacker: Attacker) => Promise<unknown>,
+    alongside?: (attacker: Attacker) => Promise<unknown>,
   ): Promise<Counts>;
-  /** As `attack`, made by the test itself. */
+  /** Like `attack`, but the test itself makes the attack. */
   attackBy(title: string, run: () => Promise<Counts>): Promise<Counts>;
   /**
-   * Checks that memory is back, a restart and a crash lose nothing, and nothing honest was refused.
-   * @param mayGrowMiB what the attack may leave stored
+   * Expects that memory is back, that a restart and a crash lose nothing, and that nothing honest
+   * was refused.
+   * @param mayGrowMiB how much the attack may leave stored
    */
-  settle(options?: { readonly mayGrowMiB?: number }): Promise<void>;
+  expectNoHarm(options?: { readonly mayGrowMiB?: number }): Promise<void>;
 }
 
-/** A stage for one attack, closed whatever happens. */
+/** Sets the stage for one attack, and closes it whatever happens. */
 export async function onStage(
   { env = {}, launcher, hostileKeys = 0, mayRefuse }: StageOptions,
   act: (stage: Stage) => Promise<void>,
@@ -104,11 +106,17 @@ export async function onStage(
     honest: tenantAt(url, prepared!.honest),
     hostile: tenantAt(url, prepared!.hostile),
   };
-  const beside = await startBeside({ url, tenant: tenants.honest, receiver, endpoint, mayRefuse });
-  let liveBefore = 0;
+  const honestLoad = await startHonestLoad({
+    url,
+    tenant: tenants.honest,
+    receiver,
+    endpoint,
+    mayRefuse,
+  });
+  let inUseBefore = 0;
 
-  /** Bytes of objects and buffers that are in use, after a collection. */
-  const live = async (): Promise<number> => {
+  /** The bytes of objects and buffers in use after a garbage collection. */
+  const memoryInUse = async (): Promise<number> => {
     await rm(memoryFile, { force: true });
     process.kill(service.pid, 'SIGUSR2');
     const text = await waitFor('the measure of memory', () => readFile(memoryFile, 'utf8'), {
@@ -117,17 +125,17 @@ export async function onStage(
     const { heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;
     return heapUsed + external;
   };
-  // Code is slower when it runs for the first time, which must not count on either side of a ratio.
-  await beside.run(WARM_UP_MS);
+  // Code is slower when it runs for the first time. That must not count on either side of a ratio.
+  await honestLoad.run(WARM_UP_MS);
   const attackBy = async (title: string, run: () => Promise<Counts>): Promise<Counts> => {
-    const before = await beside.run(BEFORE_MS);
-    liveBefore = await live();
+    const before = await honestLoad.run(BEFORE_MS);
+    inUseBefore = await memoryInUse();
     const rssBefore = await memoryOf(service.pid);
     let counts: Counts | null = null;
     let during: Times | null = null;
     try {
       const running = run();
-      during = await beside.run(Promise.allSettled([running, sleep(BEFORE_MS)]));
+      during = await honestLoad.run(Promise.allSettled([running, sleep(BEFORE_MS)]));
       counts = await running;
       return counts;
     } finally {
@@ -139,12 +147,12 @@ export async function onStage(
         before: during && before,
         during,
         notes: [
-          `attacker: ${counted.join(', ') || 'was not done'}`,
+          `attacker: ${counted.join(', ') || 'counted nothing'}`,
           `resident memory: ${rssBefore.now} MiB before, at most ${rss.most} MiB; bounds reached: ${bounds.join(', ') || 'none'}`,
-          ...(beside.faults.length === 0
+          ...(honestLoad.faults.length === 0
             ? []
             : [
-                `HONEST REQUESTS REFUSED OR LOST: ${beside.faults.length}, such as ${beside.faults[0]}`,
+                `HONEST REQUESTS REFUSED OR LOST: ${honestLoad.faults.length}, such as ${honestLoad.faults[0]}`,
               ]),
         ],
       });
@@ -156,7 +164,7 @@ export async function onStage(
     tenants,
     endpoint,
     attackBy,
-    attack: (title, name, args = {}, besides = async () => {}) =>
+    attack: (title, name, args = {}, alongside = async () => {}) =>
       attackBy(title, async () => {
         const attacker = await startAttacker(name, {
           url,
@@ -165,33 +173,33 @@ export async function onStage(
           ...args,
         });
         try {
-          await besides(attacker);
+          await alongside(attacker);
           return await attacker.ended;
         } finally {
           await attacker.kill();
         }
       }),
-    async settle({ mayGrowMiB = MAY_GROW_MIB } = {}) {
-      await beside.allDelivered();
-      expect(await beside.missing()).toEqual([]);
-      const most = liveBefore * MAY_GROW_BY + mayGrowMiB * MIB;
+    async expectNoHarm({ mayGrowMiB = MAX_GROWTH_MIB } = {}) {
+      await honestLoad.allDelivered();
+      expect(await honestLoad.missing()).toEqual([]);
+      const mostBytes = inUseBefore * MAX_GROWTH_FACTOR + mayGrowMiB * MIB;
       let now = 0;
-      await waitFor('memory to be back', async () => (now = await live()) <= most, {
+      await waitFor('memory to be back', async () => (now = await memoryInUse()) <= mostBytes, {
         timeoutMs: MEMORY_BACK_MS,
         everyMs: 500,
       }).catch((error: unknown) => {
         throw new Error(
-          `${mib(now)} MiB are in use after the attack, and were ${mib(liveBefore)} MiB before it`,
+          `${mib(now)} MiB are in use after the attack, and were ${mib(inUseBefore)} MiB before it`,
           { cause: error },
         );
       });
-      for (const begin of [() => service.restart(), () => service.crashAndRestart()]) {
-        await begin();
-        expect(await beside.missing()).toEqual([]);
-        await beside.write();
+      for (const restart of [() => service.restart(), () => service.crashAndRestart()]) {
+        await restart();
+        expect(await honestLoad.missing()).toEqual([]);
+        await honestLoad.write();
       }
-      await beside.allDelivered();
-      expect({ faults: beside.faults, atReceiver: receiver.faults }).toEqual({
+      await honestLoad.allDelivered();
+      expect({ faults: honestLoad.faults, atReceiver: receiver.faults }).toEqual({
         faults: [],
         atReceiver: [],
       });
@@ -201,7 +209,7 @@ export async function onStage(
 
 const mib = (bytes: number) => Math.round(bytes / MIB);
 
-/** `name count`, of all bounds that were reached. */
+/** All bounds that were reached, as `name count`. */
 async function boundsReached(url: string): Promise<string[]> {
   const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(20_000) }).catch(
     () => null,

@@ -2,17 +2,18 @@
 import { systemClock } from '../../service/src/platform/clock.ts';
 import { createApiKey } from '../../service/src/team/operations/apiKeys.ts';
 import { createMember, createWorkspace } from '../../service/src/team/operations/team.ts';
+import type { Workspace } from '../../service/src/team/workspace.ts';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { hashOf } from '../helpers/hashOf.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
 import type { Storage } from '../helpers/storage.ts';
 
-/** What is known of a workspace before its service runs. */
+/** A workspace that is stored before its service runs. */
 export interface Prepared {
   readonly slug: string;
   readonly key: string;
-  /** More keys of the same workspace. */
+  /** The other keys of the workspace. */
   readonly moreKeys: readonly string[];
 }
 
@@ -25,7 +26,7 @@ export interface Tenants<T> {
   readonly hostile: T;
 }
 
-/** Makes both in an empty store. @param hostileKeys beside the first one */
+/** Makes both workspaces in an empty store. @param hostileKeys how many more keys the hostile one has */
 export async function prepareTenants(
   env: Storage['env'],
   hostileKeys = 0,
@@ -34,14 +35,15 @@ export async function prepareTenants(
   const deps = { store, clock: systemClock };
   const prepare = async (
     name: string,
-    more: number,
-  ): Promise<Prepared & { workspace: Awaited<ReturnType<typeof createWorkspace>> }> => {
+    moreKeyCount: number,
+  ): Promise<Prepared & { workspace: Workspace }> => {
     const workspace = await createWorkspace(deps, name);
-    const keyOf = async (n: number) =>
+    const newKey = async (n: number) =>
       (await createApiKey(deps, workspace, { name: `Key ${n}`, createdBy: 'test' })).key;
-    const keys: string[] = [];
-    for (let n = 0; n <= more; n += 1) keys.push(await keyOf(n));
-    return { workspace, slug: workspace.slug, key: keys[0]!, moreKeys: keys.slice(1) };
+    const key = await newKey(0);
+    const moreKeys: string[] = [];
+    for (let n = 1; n <= moreKeyCount; n += 1) moreKeys.push(await newKey(n));
+    return { workspace, slug: workspace.slug, key, moreKeys };
   };
   try {
     const honest = await prepare('honest', 0);

@@ -1,4 +1,4 @@
-// Attacks 3, 9 and 12: a tenant's tools.
+// Attacks 3, 9 and 12: the tools of a hostile tenant.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
@@ -19,17 +19,17 @@ const SLOW_TOOLS = [
   'peaches',
   'walnuts',
 ];
-/** A tenant who is alone has at least so many places. */
+/** A tenant alone may have at least so many calls under way. */
 const MIN_UNDER_WAY = 64;
-/** The other tenant's call has no reason to wait. Before the fix it took longer than this. */
+/** More than the other tenant's call needs. Before the fix it took longer than this. */
 const PATIENCE_MS = 20_000;
 
-describe('3: a live tool with patterns that are slow to match', () => {
-  it('and one message delay nobody', () =>
+describe('3: a message to a live tool with patterns that are slow to match', () => {
+  it('leaves every other request answered', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      // A pattern counts once, however many arguments have it. For each argument it was tried on
-      // the text four times: the event loop stood still for 20 s, and with a longer conversation
+      // The cost of a pattern counts once, however many arguments have it. Before, it was tried on
+      // the text four times for each argument: the event loop stood still for 20 s, and with a longer conversation
       // for 227 s.
       const properties = Object.fromEntries(
         Array.from({ length: 50 }, (_, n) => [
@@ -52,12 +52,12 @@ describe('3: a live tool with patterns that are slow to match', () => {
         );
         return { messages: 1 };
       });
-      await stage.settle();
+      await stage.expectNoHarm();
     }));
 });
 
 describe('9: slow tools', () => {
-  it('of one tenant leave places for the calls of another, which come first', () =>
+  it('of one tenant leave places for the calls of another', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { honest, hostile } = stage.tenants;
       const own = await stage.endpoint.define(honest.api, { name: 'other_tool' });
@@ -79,7 +79,7 @@ describe('9: slow tools', () => {
       for (const tool of tools) await makeLive(hostile.api, tool);
       held = [];
       const visitors = sized(200, 400);
-      let ofOther = 'waiting';
+      let honestStatus = 'waiting';
       await stage.attack(
         `9: ${visitors} calls, by the agent, of eight tools that do not answer`,
         'askTools',
@@ -95,20 +95,20 @@ describe('9: slow tools', () => {
           const call = honest.api
             .post(`/api/tools/${own.id}/test`, { arguments: {} })
             .then(({ body }) => body.status as string);
-          ofOther = await Promise.race([call, sleep(PATIENCE_MS, 'waiting')]);
-          const waiting = held!;
+          honestStatus = await Promise.race([call, sleep(PATIENCE_MS, 'waiting')]);
+          const answers = held!;
           held = null;
-          for (const answer of waiting) answer();
+          for (const answer of answers) answer();
           await attacker.stop();
         },
       );
-      expect(ofOther).toBe('succeeded');
-      await stage.settle();
+      expect(honestStatus).toBe('succeeded');
+      await stage.expectNoHarm();
     }));
 });
 
-// The results of one workspace cut those of another, since all workspaces shared 48 MiB, of which
-// the newest were kept whole.
+// The results of one workspace cut those of another: all workspaces shared 48 MiB, and the newest
+// results were kept whole.
 describe('12: large results', () => {
   it('of one workspace leave those of another whole', () =>
     onStage({}, async (stage) => {
@@ -122,7 +122,9 @@ describe('12: large results', () => {
         await stage.endpoint.define(honest.api, { name: 'large' }),
         await stage.endpoint.define(hostile.api, { name: 'large' }),
       ];
-      const { body: kept } = await honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} });
+      const { body: before } = await honest.api.post(`/api/tools/${own.id}/test`, {
+        arguments: {},
+      });
       const calls = sized(60, 150);
       await stage.attack(`12: ${calls} results of 1 MiB`, 'requests', {
         requests: [
@@ -136,8 +138,8 @@ describe('12: large results', () => {
         connections: 4,
         seconds: 120,
       });
-      const { body: now } = await honest.api.get(`/api/tool-calls/${kept.tool_call_id}`);
-      expect((now.result as string).length).toBe((kept.result as string).length);
-      await stage.settle({ mayGrowMiB: 80 });
+      const { body: after } = await honest.api.get(`/api/tool-calls/${before.tool_call_id}`);
+      expect((after.result as string).length).toBe((before.result as string).length);
+      await stage.expectNoHarm({ mayGrowMiB: 80 });
     }));
 });

@@ -1,5 +1,5 @@
-// The attacker's side: a process of its own, bounded in time, that ends with the one that started
-// it.
+// The attacker's side of an attack: a process of its own, bounded in time, that ends with the
+// process that started it.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -15,19 +15,19 @@ export interface Target {
 export type Tally = (what: string, count?: number) => void;
 
 export interface Attack {
-  /** Counts what happened; the test is told all of it at the end. */
+  /** Counts what happened. The test gets the counts at the end. */
   readonly tally: Tally;
-  /** Called when the attack is under way; from then on others are measured. */
+  /** To be called when the attack is under way. From then on its effect on others is measured. */
   begun(): void;
   readonly isOver: () => boolean;
   /** Aborts when the attack is over. */
   readonly over: AbortSignal;
 }
 
-/** Beyond its seconds an attack may still read what it is answered. */
+/** How long an attack may go on reading answers once its time is over. */
 const GRACE_MS = 60_000;
 
-/** Runs the attack that this process is for; its arguments come as JSON. */
+/** Runs the attack of this process, with arguments that come as JSON on the command line. */
 export async function attack<Args extends Target>(
   run: (args: Args, attack: Attack) => Promise<void>,
 ): Promise<void> {
@@ -50,20 +50,20 @@ export async function attack<Args extends Target>(
   process.send!({ counts }, () => process.exit(0));
 }
 
-/** Runs so many loops at once, each until the attack is over or `run` returns false. */
+/** Runs `count` loops at once, each until the attack is over or `act` returns false. */
 export async function inParallel(
   count: number,
   { isOver }: Pick<Attack, 'isOver'>,
-  run: (worker: number, turn: number) => Promise<unknown>,
+  act: (worker: number) => Promise<unknown>,
 ): Promise<void> {
   const work = async (worker: number) => {
-    for (let turn = 0; !isOver(); turn += 1) if ((await run(worker, turn)) === false) return;
+    while (!isOver()) if ((await act(worker)) === false) return;
   };
   await Promise.all(Array.from({ length: count }, (_, worker) => work(worker)));
 }
 
-/** Acts so many times in all, over so many connections. */
-export async function times(
+/** Calls `act` `count` times in all, from `connections` loops at once. */
+export async function repeat(
   count: number,
   connections: number,
   run: Pick<Attack, 'isOver'>,
@@ -80,20 +80,20 @@ export async function times(
 
 const agent = new Agent({ keepAlive: true, maxSockets: 2000 });
 
-export interface Sending {
+export interface AttackRequest {
   readonly method?: string;
   readonly path: string;
-  /** The address that the proxy in front names. */
+  /** The client's address that the proxy in front names. */
   readonly from?: string;
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** One request, and its whole answer. A broken connection is status 0. */
+/** Sends a request, and reads the whole answer. @returns the status 0 for a broken connection */
 export async function send(
   url: string,
-  { method = 'POST', path, from, token, json, form }: Sending,
+  { method = 'POST', path, from, token, json, form }: AttackRequest,
 ): Promise<{ status: number; text: string }> {
   const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form).toString();
   const options: RequestOptions = {
@@ -129,7 +129,7 @@ export interface Visitor {
   readonly token: string;
 }
 
-/** A new chat of a workspace. @returns null when it was refused */
+/** Opens a chat of a workspace. @returns null when it was refused */
 export async function openChat(
   url: string,
   workspace: string,
@@ -142,10 +142,12 @@ export async function openChat(
     json: { workspace },
   });
   tally(`sessions ${status}`);
-  return status === 201 ? { from, token: (JSON.parse(text) as { token: string }).token } : null;
+  if (status !== 201) return null;
+  const { token } = JSON.parse(text) as { token: string };
+  return { from, token };
 }
 
-/** @returns the status */
+/** Writes a message. @returns the status */
 export async function write(
   url: string,
   visitor: Visitor,

@@ -2,7 +2,7 @@
 // messages a minute each: 126,000 messages of 4 kB in 8.5 minutes ended a heap of 600 MB, and the
 // next start with that heap too.
 import { randomUUID } from 'node:crypto';
-import { stranger } from '../addresses.ts';
+import { strangerAddress } from '../addresses.ts';
 import { attack, inParallel, openChat, write, type Target, type Visitor } from './attack.ts';
 
 interface Args extends Target {
@@ -13,9 +13,10 @@ interface Args extends Target {
   readonly connections: number;
 }
 
+/** With a UUID after it, a message has 4,000 characters. */
 const TEXT = 'x'.repeat(4000 - 36);
-/** In a row, before an attacker gives up. */
-const REFUSALS = 300;
+/** After so many refusals in a row, the attack gives up. */
+const MAX_REFUSALS = 300;
 
 await attack<Args>(
   async ({ url, workspace, addresses, sessionsEach, messages, connections }, run) => {
@@ -23,14 +24,14 @@ await attack<Args>(
     let [opened, written, refused] = [0, 0, 0];
     run.begun();
     await inParallel(connections, run, async () => {
-      // The visitors come first, then all of them write in turn.
+      // First all visitors arrive, then they write in turn.
       if (opened < addresses * sessionsEach) {
-        const from = stranger(opened++ % addresses);
+        const from = strangerAddress(opened++ % addresses);
         const visitor = await openChat(url, workspace, from, run.tally);
         if (visitor !== null) visitors.push(visitor);
         return true;
       }
-      if (visitors.length === 0 || written >= messages || refused >= REFUSALS) return false;
+      if (visitors.length === 0 || written >= messages || refused >= MAX_REFUSALS) return false;
       const visitor = visitors[written++ % visitors.length]!;
       const status = await write(url, visitor, TEXT + randomUUID(), run.tally);
       refused = status === 202 ? 0 : refused + 1;

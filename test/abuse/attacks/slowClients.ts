@@ -9,8 +9,8 @@ import { attack, type Target } from './attack.ts';
 interface Args extends Target {
   readonly connections: number;
   /**
-   * Addresses of this machine that the connections come from, by turns. From the proxy's own, a
-   * header names another client for each connection.
+   * Addresses of this machine that the connections come from, in turn. On those from the proxy's
+   * address, a header names another client each time.
    */
   readonly peers: readonly string[];
   readonly proxy: string;
@@ -31,9 +31,9 @@ await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, r
       Array.from({ length: Math.min(AT_ONCE, connections - n) }, (_, k) => begin(n + k)),
     );
   run.begun();
-  const until = performance.now() + patienceSeconds * 1000;
-  while (open.size > 0 && performance.now() < until && !run.isOver()) await sleep(200);
-  run.tally('connections that the service let stand', open.size);
+  const giveUpAt = performance.now() + patienceSeconds * 1000;
+  while (open.size > 0 && performance.now() < giveUpAt && !run.isOver()) await sleep(200);
+  run.tally('connections that the service kept open', open.size);
   for (const socket of open) socket.destroy();
 
   async function begin(n: number): Promise<void> {
@@ -43,7 +43,7 @@ await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, r
     socket.on('error', () => {});
     socket.once('close', () => void open.delete(socket));
     socket.on('data', (data: Buffer) =>
-      run.tally(`answers ${/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'more'}`),
+      run.tally(`answers ${/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'continued'}`),
     );
     try {
       await once(socket, 'connect');

@@ -2,29 +2,30 @@
 // another workspace got 503.
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { stranger } from '../addresses.ts';
-import { attack, openChat, times, type Target, type Visitor } from './attack.ts';
+import { strangerAddress } from '../addresses.ts';
+import { attack, openChat, repeat, type Target, type Visitor } from './attack.ts';
 
 interface Args extends Target {
   readonly workspace: string;
   readonly addresses: number;
   readonly sessions: number;
-  readonly each: number;
+  readonly streamsEach: number;
 }
 
 const CONNECTIONS = 50;
 
-await attack<Args>(async ({ url, workspace, addresses, sessions, each }, run) => {
+await attack<Args>(async ({ url, workspace, addresses, sessions, streamsEach }, run) => {
   const agent = new Agent({ maxSockets: Infinity });
-  await times(sessions, CONNECTIONS, run, async (n) => {
-    const visitor = await openChat(url, workspace, stranger(n % addresses), run.tally);
-    for (let stream = 0; visitor !== null && stream < each && !run.isOver(); stream += 1)
-      await open(visitor);
+  await repeat(sessions, CONNECTIONS, run, async (n) => {
+    const visitor = await openChat(url, workspace, strangerAddress(n % addresses), run.tally);
+    if (visitor === null) return;
+    for (let stream = 0; stream < streamsEach && !run.isOver(); stream += 1)
+      await openStream(visitor);
   });
   run.begun();
   if (!run.isOver()) await once(run.over, 'abort');
 
-  async function open({ from, token }: Visitor): Promise<void> {
+  async function openStream({ from, token }: Visitor): Promise<void> {
     const outgoing = request(new URL('/api/chat/stream', url), {
       agent,
       signal: run.over,

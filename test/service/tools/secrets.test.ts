@@ -11,6 +11,7 @@ import {
   startToolEndpoint,
   TOOL_TEST_ENV,
   type Answer,
+  type DefinedTool,
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 
@@ -23,7 +24,9 @@ const SPARE = 'spare-password-654321';
 describe("a tool's secrets", () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
+  let findOrder: DefinedTool;
   let log = '';
+  /** Bodies of the API and chat messages: no secret may stand in them. */
   const answers: string[] = [];
   const secrets: string[] = [TOKEN, PLAIN, PIN];
 
@@ -40,6 +43,7 @@ describe("a tool's secrets", () => {
       env: TOOL_TEST_ENV,
       log: pino({ level: 'trace' }, sink),
     });
+    findOrder = await define('find_order');
   });
   afterAll(async () => {
     await service?.stop();
@@ -50,11 +54,11 @@ describe("a tool's secrets", () => {
     answers.push(JSON.stringify(answer.body));
     return answer;
   };
-  const define = (name: string, timeout = 1, spare: Record<string, string> = {}) =>
+  const define = (name: string, moreSecrets: Record<string, string> = {}) =>
     endpoint.defineHttp(service.api, {
       name,
-      timeout,
-      secrets: { ...spare, TOKEN, PLAIN, PIN },
+      timeout: 1,
+      secrets: { ...moreSecrets, TOKEN, PLAIN, PIN },
       request_template: {
         method: 'GET',
         url: `${endpoint.url}/${name}`,
@@ -65,16 +69,15 @@ describe("a tool's secrets", () => {
         },
       },
     });
-  const test = async (id: string, answer: Answer) => {
-    endpoint.answer('/find_order', answer, answer, answer);
+  const testCall = async ({ id, path }: DefinedTool, answer: Answer) => {
+    endpoint.answer(path, answer, answer, answer);
     return keep(await service.api.post(`/api/tools/${id}/test`, {})).body;
   };
   const basic = Buffer.from(`user:${PLAIN}`).toString('base64');
   const all = `${TOKEN} ${PLAIN} ${encodeURIComponent(TOKEN)} ${basic}`;
 
   it('reach the endpoint', async () => {
-    const { id } = await define('find_order');
-    expect((await test(id, 200)).status).toBe('succeeded');
+    expect((await testCall(findOrder, 200)).status).toBe('succeeded');
     expect(endpoint.at('/find_order')[0]!.headers).toMatchObject({
       authorization: `Bearer ${TOKEN}`,
       'x-key': PLAIN,
@@ -82,8 +85,7 @@ describe("a tool's secrets", () => {
   });
 
   it('are cut out of results, keys and numbers too, and of errors', async () => {
-    const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
-    const echoed = await test(tool.id, {
+    const echoed = await testCall(findOrder, {
       json: {
         headers: { authorization: `Bearer ${TOKEN}` },
         [PLAIN]: all,
@@ -99,32 +101,33 @@ describe("a tool's secrets", () => {
       pin: '[secret]',
       order: 77001122,
     });
-    await test(tool.id, { json: { error: all }, status: 401 });
-    await test(tool.id, { json: all, status: 500 });
-    await test(tool.id, body(all, { 'content-type': 'text/plain' }));
-    await test(tool.id, body('x', { 'content-type': `image/${PLAIN}` }));
-    await test(tool.id, body(`{"a":"${PLAIN}`, { 'content-type': 'application/json' }));
-    expect((await service.api.get(`/api/tools/${tool.id}`)).body.last_test.succeeded).toBe(false);
+    await testCall(findOrder, { json: { error: all }, status: 401 });
+    await testCall(findOrder, { json: all, status: 500 });
+    await testCall(findOrder, body(all, { 'content-type': 'text/plain' }));
+    await testCall(findOrder, body('x', { 'content-type': `image/${PLAIN}` }));
+    await testCall(findOrder, body(`{"a":"${PLAIN}`, { 'content-type': 'application/json' }));
+    expect((await service.api.get(`/api/tools/${findOrder.id}`)).body.last_test.succeeded).toBe(
+      false,
+    );
   });
 
   it('are cut out of an error that is itself cut, at any place', async () => {
-    const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
     for (let before = 300 - PLAIN.length - 1; before <= 300; before += 3) {
-      const { error } = await test(
-        tool.id,
+      const { error } = await testCall(
+        findOrder,
         body(`${'.'.repeat(before)}${PLAIN} and more`, { 'content-type': 'text/plain' }, 400),
       );
       expect(error.message).not.toMatch(/plai|pass|1234/);
     }
-    const { error } = await test(
-      tool.id,
+    const { error } = await testCall(
+      findOrder,
       body('x', { 'content-type': `${'a'.repeat(90)}${PLAIN}` }),
     );
     expect(error.message).not.toMatch(/plai|pass|1234/);
-    await service.api.delete(`/api/tools/${tool.id}`);
+    await service.api.delete(`/api/tools/${findOrder.id}`);
   });
 
-  it('are not what the agent says', async () => {
+  it('are cut out of what the agent says', async () => {
     const tool = await define('check_stock');
     await makeLive(service.api, tool);
     endpoint.answerAlways(tool.path, { json: { message: `Your key is ${PLAIN} or ${TOKEN}.` } });
@@ -135,7 +138,7 @@ describe("a tool's secrets", () => {
     answers.push(JSON.stringify(await customer.read()));
   });
 
-  it('are cut out of what a Webhook tool answers, the signing secret and its bytes', async () => {
+  it('are cut out of what a Webhook tool answers: the signing secret, with and without its prefix', async () => {
     const tool = await endpoint.define(service.api, { name: 'book_table' });
     secrets.push(tool.secret!, tool.secret!.slice('whsec_'.length));
     endpoint.answer(
@@ -154,7 +157,7 @@ describe("a tool's secrets", () => {
     keep(await service.api.get(`/api/tools/${tool.id}`));
   });
 
-  it('can be replaced one by one, the others stay; each change makes a draft', async () => {
+  it('can be replaced one by one, and the others stay; the tool becomes a draft', async () => {
     const tool = await define('rent_bicycle');
     await makeLive(service.api, tool);
     const patched = keep(
@@ -179,8 +182,8 @@ describe("a tool's secrets", () => {
     });
   });
 
-  it('are no change when the same ones are given again: the tool stays live', async () => {
-    const tool = await define('track_parcel', 1, { SPARE });
+  it('leave the tool live when the same ones are given again', async () => {
+    const tool = await define('track_parcel', { SPARE });
     await makeLive(service.api, tool);
     const { request_template } = (await service.api.get(`/api/tools/${tool.id}`)).body;
     for (const again of [{ secrets: { PLAIN } }, { request_template, secrets: { PLAIN, SPARE } }]) {
@@ -190,18 +193,18 @@ describe("a tool's secrets", () => {
   });
 
   it('can be given again when what is stored cannot be opened', async () => {
-    const { id } = await define('find_damaged');
+    const tool = await define('find_damaged');
     await service.changeStored((store) =>
       store.transaction(async (tx) => {
-        const tool = (await tx.tools.get(id))!;
-        const damaged = tool.sealedTemplateSecrets.PIN!.slice(0, -4) + 'AAAA';
-        const sealedTemplateSecrets = { ...tool.sealedTemplateSecrets, PIN: damaged };
-        await tx.tools.put({ ...tool, sealedTemplateSecrets });
+        const stored = (await tx.tools.get(tool.id))!;
+        const damaged = stored.sealedTemplateSecrets.PIN!.slice(0, -4) + 'AAAA';
+        const sealedTemplateSecrets = { ...stored.sealedTemplateSecrets, PIN: damaged };
+        await tx.tools.put({ ...stored, sealedTemplateSecrets });
       }),
     );
-    const { status } = keep(await service.api.patch(`/api/tools/${id}`, { secrets: { PIN } }));
+    const { status } = keep(await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PIN } }));
     expect(status).toBe(200);
-    expect((await test(id, 200)).status).toBe('succeeded');
+    expect((await testCall(tool, 200)).status).toBe('succeeded');
     expect(endpoint.at('/find_damaged')[0]!.headers).toMatchObject({ 'x-pin': PIN });
   });
 
@@ -250,12 +253,12 @@ describe("a tool's secrets", () => {
     });
 
     it.each([
-      ['another port', (url: string) => url],
-      ['another host', (url: string) => url.replace('localhost', '127.0.0.1')],
-      ['another scheme', (url: string) => url.replace('https:', 'http:')],
-    ])('must be given again: %s', async (what, spell) => {
-      const tool = await define(`move_${what.slice(8)}`);
-      const place = spell(what === 'another port' ? elsewhere.url : endpoint.url);
+      ['port', () => elsewhere.url],
+      ['host', () => endpoint.url.replace('localhost', '127.0.0.1')],
+      ['scheme', () => endpoint.url.replace('https:', 'http:')],
+    ])('must be given again: another %s', async (part, newPlace) => {
+      const tool = await define(`move_${part}`);
+      const place = newPlace();
       await service.restart({ INSECURE_TARGETS: 'true' });
       const before = (await service.api.get(`/api/tools/${tool.id}`)).body;
       for (const given of [undefined, {}, { PIN }, { PLAIN }]) {
@@ -280,7 +283,7 @@ describe("a tool's secrets", () => {
       expect(elsewhere.requests).toHaveLength(0);
     });
 
-    it('are sent there when they were given again; those that were not are gone, whatever the next change says', async () => {
+    it('are sent there when they were given again; the others are gone for good', async () => {
       const tool = await define('move_house');
       const given = { TOKEN: 'new-token-for-elsewhere', PLAIN: 'new-plain-for-elsewhere' };
       secrets.push(...Object.values(given));
@@ -306,7 +309,7 @@ describe("a tool's secrets", () => {
       ]);
     });
 
-    it('do not come along in two steps: first the address without them, then the headers', async () => {
+    it('do not come along in two steps, the address first and the headers then', async () => {
       const tool = await define('move_slowly');
       expect(
         (
@@ -324,7 +327,7 @@ describe("a tool's secrets", () => {
       ).toBe(400);
     });
 
-    it('stay, if used, while scheme, host and port do, in any spelling, with another path, method and headers', async () => {
+    it('stay, if used, while scheme, host and port stay, in any spelling, whatever path, method and headers change', async () => {
       const tool = await define('stay_here');
       const url = `${endpoint.url.replace('https://localhost', 'HTTPS://LocalHost')}/elsewhere`;
       const changed = await service.api.patch(
@@ -337,7 +340,7 @@ describe("a tool's secrets", () => {
     });
   });
 
-  it('are said in no error about a request that cannot be made', async () => {
+  it('stand in no error about a request that cannot be made', async () => {
     secrets.push('sècret\r\nX-Evil: 1');
     const { body: refused } = keep(
       await service.api.post('/api/tools', {
@@ -368,7 +371,7 @@ describe("a tool's secrets", () => {
     for (const answer of answers) expect(answer).not.toContain(basic);
   });
 
-  it('stand in no log line and nowhere in what is stored', async () => {
+  it('stand in no log line, and nowhere in the store', async () => {
     await service.restart();
     const stored = await service.stored();
     expect(log).toContain('tool call');

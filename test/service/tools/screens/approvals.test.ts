@@ -31,18 +31,18 @@ describe('an approval on the conversations screen', () => {
   let endpoint: ToolEndpoint;
   let service: TestService;
   let ana: Browserless;
-  let other: Browserless;
+  let secondBrowser: Browserless;
   let tool: DefinedTool;
-  let laterByMs = 0;
+  let clockAheadMs = 0;
 
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
     service = await startTestService({
       ca: endpoint.ca,
       env: { ...MEMBER_ENV, ...TOOL_TEST_ENV },
-      clock: { now: () => new Date(Date.now() + laterByMs) },
+      clock: { now: () => new Date(Date.now() + clockAheadMs) },
     });
-    [ana, other] = [await signedInBrowser(service.url), await signedInBrowser(service.url)];
+    [ana, secondBrowser] = [await signedInBrowser(service.url), await signedInBrowser(service.url)];
     tool = await endpoint.define(service.api, {
       name: 'cancel_order',
       parameters: PARAMETERS,
@@ -56,8 +56,8 @@ describe('an approval on the conversations screen', () => {
     await endpoint?.close();
   });
 
-  /** A call that waits, in a conversation that the agent has told so. */
-  const waiting = async () => {
+  /** A customer asks for a call that needs approval, and is told to wait for it. */
+  const requestApproval = async () => {
     const { customer, conversationId: id } = await ask(service.url, tool, '20481', {
       name: 'Clara',
     });
@@ -78,8 +78,8 @@ describe('an approval on the conversations screen', () => {
   };
   const callOf = async (id: string) => (await service.api.get(`/api/tool-calls/${id}`)).body;
 
-  it('shows the tool, its arguments by their labels, the host, the age and the expiry, and is counted in the list', async () => {
-    const { path, id } = await waiting();
+  it('shows the tool, its labelled arguments, the host, the age and the expiry, and is counted in the list', async () => {
+    const { path, id } = await requestApproval();
     const page = await ana.get(path);
     expect(page.text).toContain(
       `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires tomorrow . Approve Reject`,
@@ -88,7 +88,7 @@ describe('an approval on the conversations screen', () => {
     expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
     const approvals = await ana.get('/conversations?tab=approvals');
     expect(approvals.html).toContain(id);
-    // Approvals are not searched: what is typed there is looked for in all conversations.
+    // A search typed on this tab looks in all conversations.
     expect(approvals.html).not.toContain('name="tab"');
     await ana.post(`${path}/close`, { verdict: 'unknown', summary: 'x' });
     expect((await ana.get('/conversations?tab=approvals')).text).toContain(
@@ -96,8 +96,8 @@ describe('an approval on the conversations screen', () => {
     );
   });
 
-  it('can be decided on the screen of all that waits', async () => {
-    const [first, second] = [await waiting(), await waiting()];
+  it('can be decided on the screen of everything that waits', async () => {
+    const [first, second] = [await requestApproval(), await requestApproval()];
     const { text } = await ana.get('/waiting');
     expect(text).toMatch(
       /Conversation with Clara Allow the agent to run Cancel order \? .* Approve Reject Reason/,
@@ -111,18 +111,20 @@ describe('an approval on the conversations screen', () => {
     expect((await ana.post(reject, { note: '' })).text).toContain('Not decided.');
     await ana.post(reject, { verdict: 'reject', note: 'Too late' });
     expect((await callOf(second.callId)).status).toBe('rejected');
-    expect((await other.post(reject, { verdict: 'reject' })).text).toContain('already decided');
+    expect((await secondBrowser.post(reject, { verdict: 'reject' })).text).toContain(
+      'already decided',
+    );
     expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
   });
 
   it('approved, runs the call, and says by whom', async () => {
-    const { path, decide, callId } = await waiting();
+    const { path, decide, callId } = await requestApproval();
     await ana.get(path);
     const after = await ana.post(decide, { verdict: 'approve' });
     expect(after.path).toBe(`${path}?notice=approved#${callId}`);
     expect(after.text).toContain('Approved by ana , now');
     await waitFor('the call', async () => (await callOf(callId)).status === 'succeeded');
-    const done = await other.get(path);
+    const done = await secondBrowser.get(path);
     expect(done.text).toMatch(
       /Tool Cancel order succeeded Order 20481 .* Approved by ana , now \. 1 attempt, status 200, \d+ ms Result Ok Yes/,
     );
@@ -135,7 +137,7 @@ describe('an approval on the conversations screen', () => {
   });
 
   it('rejected, says so with the reason; nothing is called, and a reason alone decides nothing', async () => {
-    const { path, decide, callId } = await waiting();
+    const { path, decide, callId } = await requestApproval();
     await ana.get(path);
     expect((await ana.post(decide, { note: 'Why?' })).text).toContain(
       'Not decided. Press one of the two buttons',
@@ -148,12 +150,12 @@ describe('an approval on the conversations screen', () => {
     expect(endpoint.at('/cancel_order')).toHaveLength(0);
   });
 
-  it('decided by two at once: the first counts, the second reads so in the conversation', async () => {
-    const { path, decide, callId } = await waiting();
-    await Promise.all([ana.get(path), other.get(path)]);
+  it('decided twice at once: the first decision counts, and the second browser says so', async () => {
+    const { path, decide, callId } = await requestApproval();
+    await Promise.all([ana.get(path), secondBrowser.get(path)]);
     const pages = await Promise.all([
       ana.post(decide, { verdict: 'approve' }),
-      other.post(decide, { verdict: 'reject' }),
+      secondBrowser.post(decide, { verdict: 'reject' }),
     ]);
     const second = pages.find((page) => page.path.includes('notice=already-decided'))!;
     const first = pages.find((page) => page !== second)!;
@@ -174,16 +176,16 @@ describe('an approval on the conversations screen', () => {
   it.each([
     ['somebody takes over', (path: string) => ana.post(`${path}/take-over`)],
     ['somebody replies', (path: string) => ana.post(`${path}/reply`, { text: 'I will do it.' })],
-  ])('can still be decided when %s', async (_, act) => {
-    const { path, decide } = await waiting();
+  ])('can still be decided when %s', async (_what, act) => {
+    const { path, decide } = await requestApproval();
     await act(path);
-    const { html } = await other.get(`${path}/items`);
+    const { html } = await secondBrowser.get(`${path}/items`);
     expect(html).toContain(decide);
     expect(html).not.toContain('Cancelled');
   });
 
-  it('decided on an earlier page of the thread leads back to that page', async () => {
-    const { id, path, callId } = await waiting();
+  it('decided on an earlier page of the thread, leads back to that page', async () => {
+    const { id, path, callId } = await requestApproval();
     for (let n = 0; n < 60; n += 1)
       await service.api.post(`/api/conversations/${id}/messages`, { text: `${n}` });
     const earlier = await ana.get(`${path}?before=10`);
@@ -195,19 +197,19 @@ describe('an approval on the conversations screen', () => {
   });
 
   it('is cancelled when the conversation ends, and says so', async () => {
-    const { id, path, decide } = await waiting();
+    const { id, path, decide } = await requestApproval();
     await ana.get(path);
-    // So many messages later that the end is on another page than the call.
+    // Enough messages that the end is on another page than the call.
     for (let n = 0; n < 60; n += 1)
       await service.api.post(`/api/conversations/${id}/messages`, { text: `${n}` });
     await ana.post(`${path}/close`, { verdict: 'unknown', summary: 'x' });
-    const { text, html } = await other.get(`${path}/items?before=10`);
+    const { text, html } = await secondBrowser.get(`${path}/items?before=10`);
     expect(text).toMatch(/Cancelled now , when ana closed the conversation/);
     expect(html).not.toContain(decide);
   });
 
-  it('is cancelled when its tool is changed, and the labels of another definition are not put on it', async () => {
-    const { path } = await waiting();
+  it('is cancelled when its tool is changed, and does not show the labels of the new definition', async () => {
+    const { path } = await requestApproval();
     const changed = {
       ...PARAMETERS,
       properties: {
@@ -224,9 +226,9 @@ describe('an approval on the conversations screen', () => {
     await makeLive(service.api, tool, { order_number: '1' });
   });
 
-  it('that nobody decides says that it expired, and takes no decision', async () => {
-    const { id, path, decide } = await waiting();
-    laterByMs += DAY_MS;
+  it('expires when nobody decides, says so, and takes no decision then', async () => {
+    const { id, path, decide } = await requestApproval();
+    clockAheadMs += DAY_MS;
     await callIn(service.api, `conversation_id=${id}`, 'expired');
     await ana.get(path);
     const late = await ana.post(decide, { verdict: 'approve' });
@@ -235,11 +237,11 @@ describe('an approval on the conversations screen', () => {
     expect(endpoint.at('/cancel_order')).toHaveLength(0);
   });
 
-  it('is told at once to every open page', async () => {
-    const { id, path, decide } = await waiting();
+  it('is announced at once to every open page', async () => {
+    const { id, path, decide } = await requestApproval();
     const ended = new AbortController();
     const live = await fetch(`${service.url}/live`, {
-      headers: { cookie: other.cookie },
+      headers: { cookie: secondBrowser.cookie },
       signal: ended.signal,
     });
     const heard: string[] = [];
@@ -261,8 +263,8 @@ describe('an approval on the conversations screen', () => {
   it.each(['approve', 'reject'])(
     'is not decided from another conversation: %s',
     async (verdict) => {
-      const { callId } = await waiting();
-      const elsewhere = await waiting();
+      const { callId } = await requestApproval();
+      const elsewhere = await requestApproval();
       expect(
         (await ana.post(`${elsewhere.path}/tool-calls/${callId}/decide`, { verdict })).status,
       ).toBe(404);
@@ -270,7 +272,7 @@ describe('an approval on the conversations screen', () => {
     },
   );
 
-  it('of a call that asks nobody: folded in, with arguments, result and error as text, whatever they hold', async () => {
+  it('is not needed by other tools, whose calls are folded in, with arguments, result and error as text', async () => {
     const free = await endpoint.define(service.api, {
       name: 'track_parcel',
       parameters: { type: 'object', properties: { note: { type: 'string', title: HOSTILE } } },
@@ -299,7 +301,7 @@ describe('an approval on the conversations screen', () => {
   });
 });
 
-describe('a conversation that the agent gave away', () => {
+describe('a conversation that the agent handed over', () => {
   it('says so where it happened, with the reason, and waits in its tab', async () => {
     const service = await startTestService({ env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
     try {

@@ -4,7 +4,7 @@ import {
   create,
   endpoint,
   httpForm,
-  named,
+  newName,
   newestTool,
   row,
   service,
@@ -15,7 +15,7 @@ import {
 useToolScreens();
 
 describe('making a tool', () => {
-  it('makes a Webhook tool from fields and shows its signing secret once, with how to verify', async () => {
+  it('makes a Webhook tool from fields, and shows its signing secret once and how to verify calls', async () => {
     const page = await browser.post(
       '/tools',
       webhookForm({
@@ -74,7 +74,7 @@ describe('making a tool', () => {
 
   it.each<[string, Record<string, string>, string, RegExp]>([
     [
-      'a name that is none',
+      'an invalid name',
       { name: 'Find Order' },
       'name',
       /^The name must begin with a lower-case letter/,
@@ -99,7 +99,7 @@ describe('making a tool', () => {
       'endpoint',
       /^The endpoint cannot be used/,
     ],
-    ['a time-out that is none', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
+    ['a timeout of 0', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
     ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
     ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
     [
@@ -109,25 +109,25 @@ describe('making a tool', () => {
       /^Only texts and numbers/,
     ],
     [
-      'options of a number that are none',
+      'options of a number that are not numbers',
       row(1, { name: 'size', type: 'number', options: '1, big' }),
       'p1_options',
       /numbers/,
     ],
     [
-      'an option of a number that is endless',
+      'an infinite option of a number',
       row(1, { name: 'size', type: 'number', options: '1, Infinity' }),
       'p1_options',
       /numbers/,
     ],
     [
-      'an option of a whole number that is a fraction',
+      'a fraction as an option of a whole number',
       row(1, { name: 'parts', type: 'integer', options: '1, 1.5' }),
       'p1_options',
       /whole numbers/,
     ],
     [
-      'a schema that is no JSON',
+      'a schema that is not JSON',
       { parameters_as: 'json', parameters: '{' },
       'parameters',
       /not valid JSON/,
@@ -148,7 +148,7 @@ describe('making a tool', () => {
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
-    ['an address that is none', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
+    ['an invalid address', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
     [
       'an unknown placeholder in the address',
       { url: 'https://api.example.com/{{args.y}}' },
@@ -157,7 +157,7 @@ describe('making a tool', () => {
     ],
     ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
     [
-      'a secret that is not there',
+      'an unknown secret',
       { headers: 'Authorization: {{secrets.OTHER}}' },
       'headers',
       /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/,
@@ -168,16 +168,16 @@ describe('making a tool', () => {
       'query',
       /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/,
     ],
-    ['a body that is no JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
+    ['a body that is not JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
     ['a body with GET', { method: 'GET' }, 'body', /^The body cannot be sent with GET/],
-    ['a path that is none', { response_fields: 'a..b' }, 'response_fields', /must be a path/],
-    ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
     [
-      'a name of a secret that is none',
-      { s0_name: 'a-b' },
-      's0_name',
-      /^Use letters, digits and _/,
+      'an invalid path of a response field',
+      { response_fields: 'a..b' },
+      'response_fields',
+      /must be a path/,
     ],
+    ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
+    ['an invalid name of a secret', { s0_name: 'a-b' }, 's0_name', /^Use letters, digits and _/],
     ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
     [
       'two values of a secret',
@@ -185,12 +185,15 @@ describe('making a tool', () => {
       's1_name',
       /^API_TOKEN is listed twice/,
     ],
-  ])('of a request template too: %s', async (_what, wrong, field, words) => {
-    const page = await browser.post('/tools', httpForm(wrong));
-    expect(page.status).toBe(400);
-    expect(page.problem(field)).toMatch(words);
-    expect(page.html).not.toContain('super-secret-value-1');
-  });
+  ])(
+    'says beside the field what is wrong in a request template: %s',
+    async (_what, wrong, field, words) => {
+      const page = await browser.post('/tools', httpForm(wrong));
+      expect(page.status).toBe(400);
+      expect(page.problem(field)).toMatch(words);
+      expect(page.html).not.toContain('super-secret-value-1');
+    },
+  );
 
   it('refuses a name that is taken', async () => {
     const form = webhookForm();
@@ -238,7 +241,7 @@ describe('making a tool', () => {
 });
 
 describe('changing a tool', () => {
-  it('keeps a live tool live when what is saved calls alike, and its stored secrets', async () => {
+  it('keeps a tool live, and its stored secrets, when the saved definition makes the same call', async () => {
     endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
     const tool = await create(httpForm());
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
@@ -311,7 +314,7 @@ describe('changing a tool', () => {
     expect(await newestTool()).toMatchObject({ status: 'draft', secret_names: ['API_TOKEN'] });
   });
 
-  it('makes a draft of it, in words, when it is called differently', async () => {
+  it('makes the tool a draft, and says so, when the saved definition makes another call', async () => {
     const tool = await create(webhookForm());
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
     const page = await browser.post(`/tools/${tool.id}`, {
@@ -327,13 +330,13 @@ describe('changing a tool', () => {
     });
   });
 
-  it('shows a schema that fields cannot say as JSON, and an unchanged save changes nothing', async () => {
+  it('shows a schema that does not fit into fields as JSON, and an unchanged save changes nothing', async () => {
     const parameters = {
       type: 'object',
       properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
     };
     const { body: made } = await service.api.post('/api/tools', {
-      name: named(),
+      name: newName(),
       description: 'Ships.',
       kind: 'Webhook',
       endpoint: `${endpoint.url}/x`,
@@ -355,7 +358,7 @@ describe('changing a tool', () => {
     expect((await newestTool()).parameters).toEqual(parameters);
   });
 
-  it('keeps it tested when its parameters come back in another order', async () => {
+  it('keeps a tool tested when its parameters come back in another order', async () => {
     const parameters = {
       required: ['b', 'a'],
       additionalProperties: false,
@@ -363,7 +366,7 @@ describe('changing a tool', () => {
       type: 'object',
     };
     const { body: made } = await service.api.post('/api/tools', {
-      name: named(),
+      name: newName(),
       description: 'Ships.',
       kind: 'Webhook',
       endpoint: `${endpoint.url}/x`,
@@ -390,7 +393,7 @@ describe('changing a tool', () => {
     });
   });
 
-  it('leads back to the tool when the address of a form is loaded again', async () => {
+  it('leads back to the tool when the address of a form is loaded again, and to the list once the tool is gone', async () => {
     const tool = await create(webhookForm());
     for (const action of ['test', 'rotate-secret', 'go-live'])
       expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);

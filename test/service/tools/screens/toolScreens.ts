@@ -1,4 +1,4 @@
-// The screens of tools as a signed-in member has them, and what their forms hold.
+// The tool screens, opened by a signed-in member, and the fields of their forms.
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
@@ -15,7 +15,7 @@ export let endpoint: ToolEndpoint;
 export let browser: Browserless;
 let count = 0;
 
-/** Opens the screens for the tests of the file that calls it, and removes each test's tools. */
+/** Opens the screens for the tests of a file, and removes the tools of each test. */
 export function useToolScreens(): void {
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
@@ -32,16 +32,16 @@ export function useToolScreens(): void {
   });
 }
 
-/** Also after a restart of the service, which has another port then. */
+/** Signs in again: a restarted service has another port. */
 export const signIn = async (): Promise<Browserless> =>
   (browser = await signedInBrowser(service.url));
 
-export const named = () => `look_up_${(count += 1)}`;
+export const newName = () => `look_up_${(count += 1)}`;
 
-/** A form for a Webhook tool, as the page of a new tool has it. */
+/** The form of a new Webhook tool, filled in. */
 export const webhookForm = (more: Record<string, string> = {}): Record<string, string> => ({
   kind: 'Webhook',
-  name: named(),
+  name: newName(),
   description: 'Finds an order by its number.',
   parameters_as: 'fields',
   ...row(0, { name: 'order_number', description: 'The order number', required: 'on' }),
@@ -50,6 +50,7 @@ export const webhookForm = (more: Record<string, string> = {}): Record<string, s
   ...more,
 });
 
+/** The fields of one parameter's row. */
 export const row = (number: number, { type = 'text', ...fields }: Record<string, string>) =>
   Object.fromEntries(
     Object.entries({ name: '', description: '', options: '', ...fields, type }).map(
@@ -57,6 +58,7 @@ export const row = (number: number, { type = 'text', ...fields }: Record<string,
     ),
   );
 
+/** The form of a new HTTP tool, filled in. */
 export const httpForm = (more: Record<string, string> = {}): Record<string, string> => {
   const { endpoint: _, ...form } = webhookForm();
   return {
@@ -76,7 +78,7 @@ export const httpForm = (more: Record<string, string> = {}): Record<string, stri
 
 export const newestTool = async () => (await service.api.get('/api/tools?limit=1')).body.data[0];
 
-/** Makes a tool by its form. @returns its record */
+/** Makes a tool with its form. @returns the tool as the API shows it */
 export async function create(form: Record<string, string>) {
   const page = await browser.post('/tools', form);
   if (page.status >= 400) throw new Error(page.text);

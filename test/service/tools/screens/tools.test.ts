@@ -8,7 +8,7 @@ import {
   endpoint,
   HOSTILE,
   httpForm,
-  named,
+  newName,
   newestTool,
   row,
   service,
@@ -20,7 +20,7 @@ import {
 useToolScreens();
 
 describe('a test call', () => {
-  it('shows the request as it was sent, with secret and answer, and opens the way to live', async () => {
+  it('shows the request without its secret, and the answer, and lets the tool go live', async () => {
     endpoint.answerAlways('/orders/A-1', { json: { status: 'shipped', other: 1 } });
     const tool = await create(httpForm());
     const before = await browser.get(`/tools/${tool.id}`);
@@ -57,7 +57,7 @@ describe('a test call', () => {
     expect(paused.html).toMatch(/<button id="go-live">/);
   });
 
-  it('shows that a Webhook call was signed, not with what', async () => {
+  it('shows that a Webhook call was signed, but not the signatures', async () => {
     const tool = await create(webhookForm());
     const page = await browser.post(`/tools/${tool.id}/test`, {
       arguments_as: 'fields',
@@ -77,7 +77,7 @@ describe('a test call', () => {
     );
   });
 
-  it('says why it failed, and that going live is off for that', async () => {
+  it('says why it failed, and that the tool cannot go live for that reason', async () => {
     endpoint.answerAlways(
       '/orders/404',
       body(`not found ${HOSTILE}`, { 'content-type': 'text/plain' }, 404),
@@ -94,7 +94,7 @@ describe('a test call', () => {
     expect((await browser.get('/tools')).text).toMatch(/failed now/);
   });
 
-  it('has a field for each type, gives them typed, and says beside the field what does not fit', async () => {
+  it('has a field for each type, sends typed values, and says beside the field what does not fit', async () => {
     const rows: Record<string, string>[] = [
       { name: 'count', type: 'integer', required: 'on' },
       { name: 'express', type: 'boolean', description: 'Whether it is in a hurry' },
@@ -142,7 +142,7 @@ describe('a test call', () => {
     ['order_number', ' '],
     ['tags', ['one\nitem']],
     ['tags', []],
-  ])('shows arguments as JSON that a field would change: %s %j', async (name, value) => {
+  ])('shows arguments that a field would change as JSON: %s %j', async (name, value) => {
     const tool = await create(webhookForm(row(1, { name: 'tags', type: 'list' })));
     const args = { order_number: '7', [name]: value };
     const { body: call } = await service.api.post(`/api/tools/${tool.id}/test`, {
@@ -175,7 +175,7 @@ describe('a test call', () => {
 });
 
 describe('the pages of tools', () => {
-  it('tell each state in words, and follow changes', async () => {
+  it('name each state, and follow changes', async () => {
     const tool = await create(webhookForm());
     const states = async () => (await browser.get('/tools/fragment')).text;
     expect(await states()).toMatch(/Draft never/);
@@ -193,7 +193,7 @@ describe('the pages of tools', () => {
   });
 
   it('name the workflow that published a tool, and say what to do when its test call fails', async () => {
-    const name = named();
+    const name = newName();
     endpoint.answerAlways('/published', 422);
     await service.api.put(`/api/tools/published/${name}`, {
       definition: { description: 'Finds an order.', endpoint: `${endpoint.url}/published` },
@@ -215,7 +215,7 @@ describe('the pages of tools', () => {
     expect(page.html).not.toContain('<script>alert');
   });
 
-  it('show the agent’s calls with arguments, result and the way to the conversation', async () => {
+  it('show the agent’s calls, with their result as text and a link to the conversation', async () => {
     endpoint.answerAlways('/orders', { json: { status: HOSTILE } });
     const tool = await create(webhookForm({ read_only: 'on' }));
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
@@ -270,15 +270,17 @@ describe('the pages of tools', () => {
 
 describe('another workspace', () => {
   it('has tools and calls that are not found here', async () => {
-    const others = await service.addWorkspace('Other');
+    const otherWorkspace = await service.addWorkspace('Other');
     const mine = await signIn();
-    const { body: tool } = await others.post('/api/tools', {
+    const { body: tool } = await otherWorkspace.post('/api/tools', {
       name: 'theirs',
       description: 'x',
       kind: 'Webhook',
       endpoint: `${endpoint.url}/orders`,
     });
-    const { body: call } = await others.post(`/api/tools/${tool.id}/test`, { arguments: {} });
+    const { body: call } = await otherWorkspace.post(`/api/tools/${tool.id}/test`, {
+      arguments: {},
+    });
     const own = await create(webhookForm());
     const answers: Page[] = [];
     for (const path of ['', '/edit']) answers.push(await mine.get(`/tools/${tool.id}${path}`));
@@ -289,6 +291,6 @@ describe('another workspace', () => {
     const fragment = await mine.get(`/tools/${tool.id}/fragment`);
     expect([fragment.status, fragment.text]).toEqual([204, '']);
     expect((await mine.get('/tools')).text).not.toContain('theirs');
-    expect((await others.get(`/api/tools/${tool.id}`)).status).toBe(200);
+    expect((await otherWorkspace.get(`/api/tools/${tool.id}`)).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-// The honest tenant: a light load of every kind, the same with and without an attack, measured.
+// The honest tenant: a light load of every kind, measured in the same way with and without an attack.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
@@ -23,8 +23,8 @@ export type Kind = (typeof KINDS)[number];
 export type Times = Readonly<Record<Kind, readonly number[]>>;
 
 /**
- * Time between two requests of a kind. None waits for the answer to the one before: a stall delays
- * all that fall into it.
+ * The time between two requests of a kind. None waits for the answer to the one before, so a stall
+ * delays all requests that fall into it.
  */
 const EVERY_MS = {
   'health check': 100,
@@ -34,15 +34,14 @@ const EVERY_MS = {
   'sign-in': 1000,
   stream: 500,
 } as const;
+/** Deliveries follow from messages; all other kinds are requests. */
+type RequestKind = keyof typeof EVERY_MS;
 
-/** Long enough for the service to refuse by itself. A request without an answer by then is lost. */
+/** By then the service refuses by itself. A request that still has no answer is lost. */
 const PATIENCE_MS = 90_000;
 const VISITORS = 24;
 
-/**
- * Connections are kept as a proxy in front keeps them, and let go of long before the service would
- * close them.
- */
+/** Keeps connections open as a proxy does, and closes them long before the service would. */
 const LIKE_A_PROXY = {
   dispatcher: new Agent({
     keepAliveTimeout: 4000,
@@ -56,15 +55,15 @@ interface Visitor {
   readonly token: string;
 }
 
-export interface Beside {
+export interface HonestLoad {
   /** What was refused or lost, in words. */
   readonly faults: readonly string[];
   /**
-   * Runs the load for so many ms, or until the promise settles; resolves when all answers are
-   * there.
+   * Runs the load for so many ms, or until the promise settles. Resolves once every request is
+   * answered and every message is delivered.
    */
   run(until: number | Promise<unknown>): Promise<Times>;
-  /** Writes one message more. */
+  /** Writes one more message. */
   write(): Promise<void>;
   /** Acknowledged messages that nobody can read. */
   missing(): Promise<string[]>;
@@ -72,27 +71,27 @@ export interface Beside {
   allDelivered(): Promise<void>;
 }
 
-export interface BesideParts {
+export interface HonestLoadParts {
   readonly url: string;
   readonly tenant: Tenant;
   readonly receiver: EventReceiver;
   readonly endpoint: ToolEndpoint;
-  /** An answer that counts as no fault: what an attack may do to honest visitors, if it must. */
+  /** Whether an honest visitor may get this answer during the attack: it counts as no fault. */
   readonly mayRefuse?: (kind: Kind, status: number) => boolean;
 }
 
-export async function startBeside({
+export async function startHonestLoad({
   url,
   tenant,
   receiver,
   endpoint,
   mayRefuse = () => false,
-}: BesideParts): Promise<Beside> {
+}: HonestLoadParts): Promise<HonestLoad> {
   const faults: string[] = [];
-  /** Texts by the id that the service gave. */
+  /** By message id. */
   const acknowledged = new Map<string, { text: string; visitor: Visitor }>();
   let signIns = 0;
-  let turns = 0;
+  let visits = 0;
 
   /** @returns the body, or null when the answer is a refusal that `mayRefuse` allows */
   const ask = async (
@@ -112,7 +111,7 @@ export async function startBeside({
     if (mayRefuse(kind, response.status)) return null;
     throw new Error(`${response.status} ${text.slice(0, 200)}`);
   };
-  const posted = (body: unknown, headers: Record<string, string>): RequestInit => ({
+  const jsonPost = (body: unknown, headers: Record<string, string>): RequestInit => ({
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
@@ -123,7 +122,7 @@ export async function startBeside({
     const answer = await ask(
       'message',
       '/api/chat/sessions',
-      posted({ workspace: tenant.slug }, { 'x-forwarded-for': address }),
+      jsonPost({ workspace: tenant.slug }, { 'x-forwarded-for': address }),
       201,
     );
     return { address, token: (JSON.parse(answer!) as { token: string }).token };
@@ -132,8 +131,10 @@ export async function startBeside({
   const tool: DefinedTool = await endpoint.define(tenant.api, { name: 'honest_tool' });
   await makeLive(tenant.api, tool);
   const visitors = await Promise.all(Array.from({ length: VISITORS }, (_, n) => arrive(n)));
+  const nextVisitor = () => visitors[visits++ % VISITORS]!;
   const arrivals = watchArrivals(receiver);
 
+  /** @returns false when the service refused, as it may */
   const write = async (
     visitor: Visitor,
     delivered: (ms: number) => void = () => {},
@@ -143,7 +144,7 @@ export async function startBeside({
     const answer = await ask(
       'message',
       '/api/chat/messages',
-      posted({ text, client_message_id: text }, bearer(visitor)),
+      jsonPost({ text, client_message_id: text }, bearer(visitor)),
       202,
     );
     if (answer === null) return false;
@@ -157,14 +158,15 @@ export async function startBeside({
     (await ask(
       'message',
       '/api/chat/messages',
-      posted({ text: 'Hello', client_message_id: 'first' }, bearer(visitors[1]!)),
+      jsonPost({ text: 'Hello', client_message_id: 'first' }, bearer(visitors[1]!)),
       202,
     ))!,
   ) as { conversation_id: string };
 
-  const acts: Record<keyof typeof EVERY_MS, (times: Record<Kind, number[]>) => Promise<boolean>> = {
+  /** Each returns false when the service refused, as it may. */
+  const acts: Record<RequestKind, (times: Record<Kind, number[]>) => Promise<boolean>> = {
     'health check': async () => (await ask('health check', '/healthz', {}, 200)) !== null,
-    message: (times) => write(visitors[turns++ % VISITORS]!, (ms) => void times.delivery.push(ms)),
+    message: (times) => write(nextVisitor(), (ms) => void times.delivery.push(ms)),
     'API call': async () =>
       (await ask(
         'API call',
@@ -176,7 +178,7 @@ export async function startBeside({
       const answer = await ask(
         'tool call',
         `/api/tools/${tool.id}/test`,
-        posted({ arguments: {} }, { authorization: `Bearer ${tenant.key}` }),
+        jsonPost({ arguments: {} }, { authorization: `Bearer ${tenant.key}` }),
         200,
       );
       if (answer !== null && (JSON.parse(answer) as { status: string }).status !== 'succeeded')
@@ -196,7 +198,7 @@ export async function startBeside({
       );
     },
     stream: async () => {
-      const visitor = visitors[turns++ % VISITORS]!;
+      const visitor = nextVisitor();
       const abort = new AbortController();
       const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(PATIENCE_MS)]);
       const response = await fetch(`${url}/api/chat/stream`, {
@@ -220,7 +222,7 @@ export async function startBeside({
         number[]
       >;
       const underWay = new Set<Promise<void>>();
-      const act = async (kind: keyof typeof EVERY_MS) => {
+      const act = async (kind: RequestKind) => {
         const startedAt = performance.now();
         try {
           if (await acts[kind](times)) times[kind].push(performance.now() - startedAt);
@@ -229,12 +231,12 @@ export async function startBeside({
           faults.push(`${kind}: ${message}${cause === undefined ? '' : ` (${String(cause)})`}`);
         }
       };
-      const begin = (kind: keyof typeof EVERY_MS) => {
-        const one: Promise<void> = act(kind).finally(() => underWay.delete(one));
-        underWay.add(one);
+      const begin = (kind: RequestKind) => {
+        const request: Promise<void> = act(kind).finally(() => underWay.delete(request));
+        underWay.add(request);
       };
       const timers = Object.entries(EVERY_MS).map(([kind, everyMs]) =>
-        setInterval(() => begin(kind as keyof typeof EVERY_MS), everyMs),
+        setInterval(() => begin(kind as RequestKind), everyMs),
       );
       try {
         await (typeof until === 'number' ? sleep(until) : until);
@@ -262,36 +264,37 @@ const bearer = ({ token, address }: Visitor) => ({
   'x-forwarded-for': address,
 });
 
-/** When the deliveries of messages came, by the messages' texts. */
+/** Notes when the deliveries of messages arrive, by the text of the message. */
 function watchArrivals(receiver: EventReceiver) {
-  const seen = new Map<string, number>();
-  let looked = 0;
-  const look = () => {
-    for (; looked < receiver.requests.length; looked += 1) {
-      const { rawBody, receivedAt } = receiver.requests[looked]!;
+  const arrivedAt = new Map<string, number>();
+  let readCount = 0;
+  const readNew = () => {
+    for (; readCount < receiver.requests.length; readCount += 1) {
+      const { rawBody, receivedAt } = receiver.requests[readCount]!;
       const { message } = JSON.parse(rawBody.toString()) as { message: { text: string } };
-      if (!seen.has(message.text))
-        seen.set(message.text, performance.now() - (Date.now() - receivedAt.getTime()));
+      const ageMs = Date.now() - receivedAt.getTime();
+      if (!arrivedAt.has(message.text)) arrivedAt.set(message.text, performance.now() - ageMs);
     }
-    return seen;
+    return arrivedAt;
   };
   return {
+    /** @returns NaN when it never arrives: then `all` throws */
     of: (text: string): Promise<number> =>
-      waitFor(`the delivery of ${text}`, () => look().get(text), {
+      waitFor(`the delivery of ${text}`, () => readNew().get(text), {
         timeoutMs: PATIENCE_MS,
         everyMs: 5,
       }).catch(() => Number.NaN),
     async all(texts: readonly string[]): Promise<void> {
       await waitFor(
         `the deliveries of ${texts.length} messages`,
-        () => texts.every((text) => look().has(text)),
+        () => texts.every((text) => readNew().has(text)),
         { timeoutMs: PATIENCE_MS, everyMs: 50 },
       );
     },
   };
 }
 
-/** All that a visitor can read of what was said. */
+/** Reads all messages of a visitor's chat. */
 async function readAll(url: string, visitor: Visitor): Promise<{ id: string; text: string }[]> {
   const all: { id: string; text: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
