@@ -21,7 +21,7 @@ export async function settleDeliveries(api: ApiClient, hook: string): Promise<nu
   const countOf = async (status: string): Promise<number> =>
     (await api.get(`/api/hooks/${hook}/deliveries?status=${status}&limit=1`)).body.data.length;
   await waitFor(
-    `${hook} to have nothing left`,
+    `${hook} to have no delivery pending or failed`,
     async () => {
       if ((await countOf('pending')) > 0) return false;
       if ((await countOf('failed')) === 0) return true;
@@ -36,7 +36,7 @@ export async function settleDeliveries(api: ApiClient, hook: string): Promise<nu
 export const recover = (api: ApiClient, hook: string) =>
   api.post(`/api/hooks/${hook}/recover`, { since: '2020-01-01T00:00:00.000+00:00' });
 
-/** Finishes what was begun, and waits until all of it has ended. */
+/** Stops the actors, and waits until everything that they began has ended. */
 export async function settleActors({ writers, waiters, agent }: Actors): Promise<void> {
   await Promise.all([writers, waiters, agent].map((each) => each.stop()));
   await Promise.all([waiters.settle(), agent.settle()]);
@@ -54,16 +54,16 @@ export const acceptedAt = (ledger: DeliveryLedger, path: string): string => {
 };
 
 /**
- * Tests that everybody acted more often than `rounds`, and that nothing was lost, doubled or
- * changed.
+ * Defines the tests of the account: every actor acted more often than there were rounds, and nothing
+ * was lost, doubled or changed.
  */
-export function provesAccount(
+export function testAccount(
   rounds: number,
   actors: () => Actors,
   ledger: DeliveryLedger,
   paths: readonly string[],
 ): void {
-  it('had more acts of every kind than rounds', () => {
+  it('acted more often than there were rounds, in every way', () => {
     const { writers, waiters, agent } = actors();
     expect(writers.acknowledged.received.size).toBeGreaterThan(rounds);
     expect(writers.acknowledged.sent.size).toBeGreaterThan(rounds);
@@ -78,17 +78,17 @@ export function provesAccount(
     expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
   });
 
-  it('every repeat had the same bytes and id', () => expect(ledger.faults).toEqual([]));
+  it('repeated each delivery with the same bytes and id', () => expect(ledger.faults).toEqual([]));
 
-  it('let each execution go on with its answer, once', () =>
+  it('let each execution go on once, with its answer', () =>
     expect(waitFaults(actors().waiters)).toEqual([]));
 
-  it('ended each turn of the workflow once, and sent what fits its conversation', () =>
+  it('ended each turn of the workflow once, and sent only what answers its conversation', () =>
     expect(actors().agent.ledger.faults).toEqual([]));
 
   it('stored each acknowledged write once', async () => {
     const { acknowledged, readAll } = actors().writers;
-    // The other messages are the agent's.
+    // All other messages are the agent's.
     const all = (await readAll()).filter(({ text }) => /^(A question|An answer) /.test(text));
     const stored = new Map(all.map(({ id, text }) => [id, text]));
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);

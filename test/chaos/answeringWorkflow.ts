@@ -1,4 +1,4 @@
-// Stands in for n8n with a workflow as the agent: an address that turns are sent to.
+// Stands in for n8n with a workflow that is the agent: a receiver of turns that answers them.
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../helpers/apiClient.ts';
@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 300;
 const LATE_MS = TURN_TIMEOUT_S * 1000 + 2000;
 const REFUSED_SHARE = 0.1;
 
-type Way = (id: string, response: ServerResponse) => Promise<void>;
+type WayToAnswer = (id: string, response: ServerResponse) => Promise<void>;
 
 /** Answers each turn in a random way: in the HTTP response, through the API, or both. */
 export async function startAnsweringWorkflow(
@@ -61,18 +61,19 @@ function waysToAnswer(
   ledger: TurnLedger,
   api: () => ApiClient,
   pause: () => Promise<unknown>,
-): readonly Way[] {
+): readonly WayToAnswer[] {
   const answer = (response: ServerResponse, body: unknown) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   const accept = (response: ServerResponse) => {
     response.writeHead(202).end('{}');
     return pause();
   };
-  /** A text is noted before it is sent. */
+  /** Notes a text before it is sent. */
   const noted = (turn: string, text = turn): string => {
     ledger.said.set(text, turn);
     return text;
   };
+  /** Answers through the API, again and again until the service answers. */
   const operate = async (turn: string, operation: string, body: { text?: string } = {}) => {
     const path = `/api/agent-turns/${turn}/${operation}`;
     const key = { 'idempotency-key': body.text ?? operation };

@@ -3,9 +3,9 @@ import type { ReceivedRequest } from '../helpers/tls.ts';
 
 /** What one target accepted. */
 export interface TargetLedger {
-  /** Accepted with a 2xx: the ids of the events that carried each message. */
+  /** The ids of the accepted events, by the message that they carried. */
   readonly eventsOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Requests accepted, repeats among them. */
+  /** The number of accepted requests, repeats included. */
   readonly accepted: number;
 }
 
@@ -19,12 +19,12 @@ export class DeliveryLedger {
   readonly #bodies = new Map<string, string>();
   readonly faults: string[] = [];
 
-  /** Adds a secret that a target knows: of a new subscription, or of a rotation. */
+  /** Adds a secret that a target knows, of a new subscription or of a rotation. */
   learn(path: string, secret: string): void {
     this.#secrets.set(path, [...(this.#secrets.get(path) ?? []), secret]);
   }
 
-  /** Whether some `v1` fits some secret that the target knows. */
+  /** Whether a `v1` signature matches a secret that the target knows. */
   verifies({ path, headers, rawBody }: ReceivedRequest): boolean {
     const parts = String(headers['x-service-signature'])
       .split(',')
@@ -40,8 +40,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * Notes every request, also one that is then refused: its bytes must be those of the event's
-   * other attempts.
+   * Notes a request, also one that is then refused. Its bytes must be those of the event's other
+   * attempts.
    */
   note({ headers, rawBody }: ReceivedRequest): void {
     const eventId = String(headers['x-service-delivery']);

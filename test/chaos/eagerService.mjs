@@ -1,4 +1,4 @@
-// The built service with snapshots so frequent that many of a run's kills land in one.
+// The built service, with snapshots so frequent that many kills hit one.
 import { readConfig } from '../../service/dist/app/config.js';
 import { createLogger, startService } from '../../service/dist/app/service.js';
 

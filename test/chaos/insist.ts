@@ -2,14 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { apiClient, type ApiAnswer, type ApiClient } from '../helpers/apiClient.ts';
 
 const AGAIN_MS = 25;
-/**
- * A call that was under way when its process was killed may hang on a socket that nobody closes.
- */
+/** A call whose process was killed may hang on a socket that nobody closes. */
 const PATIENCE_MS = 5000;
 
 /**
- * Asks again until there is an answer other than a 503. @param again is called before each
- * repetition
+ * Asks until there is an answer other than a 503.
+ * @param again called before each repetition
  */
 export async function insist(
   ask: () => Promise<ApiAnswer>,

@@ -26,7 +26,7 @@ import {
   acceptedAt,
   inWords,
   print,
-  provesAccount,
+  testAccount,
   recover,
   settleActors,
   settleDeliveries,
@@ -76,10 +76,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   let program: Program;
   let actors: Actors;
   let recovered = 0;
-  /**
-   * Kills the service at the next request (`before` its answer or `after`), when a round asks for
-   * it.
-   */
+  /** Set by a round that kills the service at the next request, before or after its answer. */
   let killAt: { side: 'before' | 'after'; kill: () => void } | null = null;
 
   const start = () =>
@@ -100,12 +97,10 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         LOG_LEVEL: 'warn',
       },
     });
-  const ready = (one: Program) =>
-    one.ready(() => fetch(`${url}/readyz`).then((answer) => answer.ok));
   const startAndWait = async () => {
     const begunAt = performance.now();
     program = await start();
-    await ready(program);
+    await program.ready(() => fetch(`${url}/readyz`).then(({ ok }) => ok));
     startTimesMs.push(performance.now() - begunAt);
   };
 
@@ -113,13 +108,13 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     makeWorkspace({ DATA_DIR: join(folder, 'data') }, name);
 
   /**
-   * Answers as receivers do: one works, one fails now and then, one has a workflow that is
+   * Answers as three receivers do: one works, one fails now and then, and one has a workflow that is
    * published again and again.
    */
   const answer = (request: ReceivedRequest, response: ServerResponse) => {
     ledger.note(request);
     if (killAt?.side === 'before') return void killAt.kill();
-    // A receiver that does not know the secret yet cannot take it; n8n says 503 then too.
+    // n8n, too, answers 503 while it does not know the secret yet.
     if (!ledger.verifies(request)) return void response.writeHead(503).end('unknown signature');
     if (request.path === FLAKY) {
       const kind = random();
@@ -138,7 +133,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       tls = await writeTlsFiles(await sharedTestCa());
       folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
       await mkdir(join(folder, 'data'));
-      const { key } = await newWorkspace('Chaos'); // the oldest, for customers who name none
+      const { key } = await newWorkspace('Chaos'); // the oldest: it gets customers who name none
       const workspace = await newWorkspace('Workflow');
       url = `http://127.0.0.1:${await freePort()}`;
       api = apiClient(url, key);
@@ -157,7 +152,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       }
       await settleActors(actors);
       for (const { id } of hooks) recovered += await settleDeliveries(api, id);
-      tell();
+      printSummary();
     },
     600_000 + ROUNDS * 10_000,
   );
@@ -173,7 +168,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   async function playRound(round: number): Promise<void> {
     const wanted = MOMENTS[Math.floor(random() * MOMENTS.length)]!;
-    // They run beside the load, unaware of the crash to come, as n8n's calls would.
+    // These run beside the load through the crash, as calls of n8n would.
     const errands = [
       round % REPUBLISH_EVERY === 0 && republish(),
       round % ROTATE_EVERY === 0 && rotate(),
@@ -185,6 +180,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     await Promise.all(errands);
   }
 
+  /** @returns the moment of the kill, which is `at any time` when the wanted one never came */
   async function killWhen(wanted: Moment): Promise<Moment> {
     if (wanted === 'while starting') {
       await sleep(random() * MAX_ROUND_MS);
@@ -243,19 +239,16 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     });
     const reached = await Promise.race([promise, sleep(MAX_WAIT_FOR_MOMENT_MS, false)]);
     watcher.close();
-    clearTimeout(timer); // if there was no snapshot, the caller kills the process
+    clearTimeout(timer); // when the time is over, the caller kills the process
     return reached;
   }
 
-  /** Asks again, through crashes, until there is an answer. */
-  async function insist<T>(what: string, ask: () => Promise<T>): Promise<T> {
-    return (await waitFor(what, async () => ({ answer: await ask() }), { timeoutMs: 60_000 }))
-      .answer;
-  }
-
-  /** A subscription whose answer was lost is found and removed, since nobody knows its secret. */
+  /**
+   * Subscribes, through crashes. A subscription whose answer was lost is removed first, since nobody
+   * knows its secret.
+   */
   async function subscribe(path: string, event: string): Promise<void> {
-    const made = await insist('a subscription', async () => {
+    const made = await waitFor('a subscription', async () => {
       const answer = await api.post('/api/hooks', {
         event,
         target_url: receiver.url + path,
@@ -269,13 +262,14 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     hooks.push({ path, event, id: made.id });
   }
 
-  /** A workflow is published again: its subscriptions go and come back. */
+  /** Publishes a workflow again, through crashes: its subscriptions go and come back. */
   async function republish(): Promise<void> {
     for (const hook of hooks.filter(({ path }) => path === REPUBLISHED)) {
       hooks.splice(hooks.indexOf(hook), 1);
-      await insist('the removal', async () => {
+      await waitFor('the removal', async () => {
         const { status, body } = await api.delete(`/api/hooks/${hook.id}`);
         if (status !== 200 && status !== 404) throw new Error(JSON.stringify(body));
+        return true;
       });
       await sleep(random() * 300);
       await subscribe(hook.path, hook.event);
@@ -290,7 +284,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     if (status === 200) ledger.learn(path, body.secret);
   }
 
-  /** Sometimes recovers deliveries in the middle of everything; the answer may be lost. */
+  /** Sometimes recovers deliveries under load. The answer may be lost. */
   async function recoverPerhaps(chance: number): Promise<void> {
     if (random() >= chance) return;
     const hook = hooks.find(({ path }) => path === FLAKY)!;
@@ -298,7 +292,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     await recover(api, hook.id).catch(() => {});
   }
 
-  function tell(): void {
+  function printSummary(): void {
     print(
       `${ROUNDS} kills: ${[...killed].map(([moment, count]) => `${count} ${moment}`).join(', ')}`,
       inWords(actors),
@@ -307,9 +301,9 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     );
   }
 
-  provesAccount(ROUNDS, () => actors, ledger, PATHS);
+  testAccount(ROUNDS, () => actors, ledger, PATHS);
 
-  it('was killed at every kind of moment, in 50 rounds or more', () => {
+  it('was killed at every kind of moment, if there were 50 rounds or more', () => {
     if (ROUNDS >= 50) expect([...killed.keys()].sort()).toEqual([...MOMENTS].sort());
   });
 });

@@ -4,7 +4,7 @@ import { createWorkspace } from '../../service/src/team/operations/team.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
 import type { Storage } from '../helpers/storage.ts';
 
-/** A workspace and a key of it. */
+/** A workspace and its API key. */
 export interface MadeWorkspace {
   readonly slug: string;
   readonly key: string;

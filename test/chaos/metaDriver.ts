@@ -20,11 +20,11 @@ export interface PlannedMessage {
 export interface DriverReport {
   /** POSTs that were answered with 200: how long each took, and how many messages it held. */
   readonly answers: readonly { readonly ms: number; readonly messages: number }[];
-  /** POSTs that got no 200 and were made again. */
+  /** POSTs that got no 200 and were sent again. */
   readonly repeated: number;
-  /** POSTs that were made once more although they had, or would have, their 200. */
+  /** POSTs that were sent twice on purpose. */
   readonly doubled: number;
-  /** From the start to the last message's 200. */
+  /** From the start to the 200 of the last message. */
   readonly tookMs: number;
 }
 
@@ -33,13 +33,13 @@ export interface MetaDriver {
   run(): Promise<DriverReport>;
   readonly acknowledged: number;
   /**
-   * The service is killed now. What had its 200 before is never sent again, so that a loss cannot
-   * be covered up.
+   * To be called when the service is killed. What had its 200 by then is never sent again, since
+   * that could hide a loss.
    */
   noteCrash(): void;
 }
 
-/** The longest time for which messages are gathered for a large POST. */
+/** How long messages may wait for a large POST to fill. */
 const GATHER_MS = 1500;
 const POSTS_AT_ONCE = 32;
 const TICK_MS = 5;
@@ -47,7 +47,7 @@ const TICK_MS = 5;
 const PATIENCE_MS = 10_000;
 const LATEST_DOUBLE_MS = 3000;
 
-/** Messages of random contacts, so many a second. @param random 0 to 1 */
+/** Plans messages of random contacts, so many a second. @param random from 0 to 1 */
 export function planMessages({
   count,
   perSecond,
@@ -87,22 +87,25 @@ export function createMetaDriver(
   let [acknowledged, repeated, doubled, crashes, lastAt] = [0, 0, 0, 0, 0];
   let startedAt = 0;
   let failure: unknown;
-  let wanted = drawSize(random);
+  let postSize = drawSize(random);
 
-  /** The first messages that are due and whose contact has nothing on its way. */
+  /** Takes the messages of the next POST: those that are due, of contacts with nothing on its way. */
   function takeDue(): PlannedMessage[] {
     const now = performance.now() - startedAt;
     const taken: PlannedMessage[] = [];
-    let rest = 0;
-    for (; rest < waiting.length && waiting[rest]!.dueAt <= now && taken.length < wanted; rest++) {
-      const message = waiting[rest]!;
-      if (!busy.has(message.phone)) taken.push(message);
+    const passed: PlannedMessage[] = [];
+    for (const message of waiting) {
+      if (message.dueAt > now || taken.length === postSize) break;
+      if (busy.has(message.phone)) passed.push(message);
+      else taken.push(message);
     }
     const oldest = taken[0];
-    const isLast = rest === waiting.length;
-    if (!oldest || (taken.length < wanted && now - oldest.dueAt < GATHER_MS && !isLast)) return [];
-    const ids = new Set(taken.map(({ id }) => id));
-    waiting.splice(0, rest, ...waiting.slice(0, rest).filter(({ id }) => !ids.has(id)));
+    if (!oldest) return [];
+    const readCount = taken.length + passed.length;
+    const isFull = taken.length === postSize;
+    const isLast = readCount === waiting.length;
+    if (!isFull && !isLast && now - oldest.dueAt < GATHER_MS) return [];
+    waiting.splice(0, readCount, ...passed);
     return taken;
   }
 
@@ -110,9 +113,9 @@ export function createMetaDriver(
     for (const { phone } of messages) busy.add(phone);
     const body = JSON.stringify(bodyOf(messages, random));
     if (random() < 0.05) double(body, 0);
-    for (let tries = 1; !(await tryPost(body, messages.length)); tries++) {
+    for (let attempts = 1; !(await postOnce(body, messages.length)); attempts++) {
       repeated += 1;
-      await sleep(random() * Math.min(500, 50 * 2 ** tries));
+      await sleep(random() * Math.min(500, 50 * 2 ** attempts));
     }
     acknowledged += messages.length;
     lastAt = performance.now();
@@ -121,7 +124,7 @@ export function createMetaDriver(
   }
 
   /** Sends a POST once. @returns whether it was answered with 200 */
-  async function tryPost(body: string, messages: number): Promise<boolean> {
+  async function postOnce(body: string, messages: number): Promise<boolean> {
     const begunAt = performance.now();
     const { status } = await Promise.race([
       deliver(url, number, body).catch(() => ({ status: 0 })),
@@ -132,7 +135,7 @@ export function createMetaDriver(
     return status === 200;
   }
 
-  /** Sends a body once more, answered or not, unless the service crashes before. */
+  /** Sends a body once more, whether the first was answered or not, unless the service crashes first. */
   function double(body: string, afterMs: number): void {
     const crashesBefore = crashes;
     const doubling = (async () => {
@@ -159,7 +162,7 @@ export function createMetaDriver(
           await sleep(TICK_MS);
           continue;
         }
-        wanted = drawSize(random);
+        postSize = drawSize(random);
         const posting = post(messages).catch((error: unknown) => void (failure = error));
         posts.add(posting);
         void posting.finally(() => posts.delete(posting));
@@ -171,13 +174,13 @@ export function createMetaDriver(
   };
 }
 
-/** @throws Error for a status that Meta must not get: what it sends, and repeats, is valid */
+/** @throws Error for a status that Meta must never get, since everything it sends is valid */
 function assertExpected(status: number): void {
   if (status !== 0 && status !== 200 && status !== 503)
     throw new Error(`the service answered ${status}`);
 }
 
-/** How many messages a POST holds: mostly one, sometimes a few, now and then what has gathered. */
+/** Draws how many messages a POST holds: mostly one, sometimes a few, now and then hundreds. */
 function drawSize(random: () => number): number {
   const kind = random();
   if (kind < 0.85) return 1;
@@ -185,8 +188,8 @@ function drawSize(random: () => number): number {
 }
 
 /**
- * All in one change, or a change for each contact, over one or several entries; a contact's
- * messages stay in order.
+ * Puts messages into the body of a POST: all in one change, or one change for each contact, in one or
+ * two entries. The messages of a contact stay in order.
  */
 function bodyOf(messages: readonly PlannedMessage[], random: () => number): unknown {
   const timestamp = String(Math.floor(Date.now() / 1000));

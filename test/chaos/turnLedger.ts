@@ -1,7 +1,8 @@
 import { SENTENCES } from '../../service/src/agent/keyword/sentences.ts';
 import type { ApiClient } from '../helpers/apiClient.ts';
 
-const FAILED: string = SENTENCES.handOverAfterError.en;
+/** What the customer is told when a turn has failed. */
+const FAILURE_TEXT: string = SENTENCES.handOverAfterError.en;
 const ENDED = ['answered', 'superseded', 'failed'];
 
 interface Turn {
@@ -19,15 +20,15 @@ interface ThreadMessage {
 }
 
 /**
- * The workflow's and the customers' side of the account: what was asked, what was answered, and what
- * was written.
+ * The side of the account that the workflow and the customers know: what was asked, answered and
+ * written.
  */
 export class TurnLedger {
-  /** Ids of the customer's messages, by the turn that the workflow began. */
+  /** Ids of the customer's messages that a turn answers, by the turn. */
   readonly asked = new Map<string, readonly string[]>();
-  /** Every text that the workflow answered with, and its turn. */
+  /** The turn of each text that the workflow answered with. */
   readonly said = new Map<string, string>();
-  /** Whether the API took a text. */
+  /** Whether the API accepted a text. */
   readonly taken = new Map<string, boolean>();
   /** Ids of the customer's acknowledged messages, by conversation. */
   readonly written = new Map<string, string[]>();
@@ -50,7 +51,7 @@ export class TurnLedger {
   }
 
   /** Checks every thread and each of its turns against the ledger. */
-  async hold(api: ApiClient): Promise<void> {
+  async check(api: ApiClient): Promise<void> {
     for (const conversation of this.written.keys()) {
       const path = `/api/agent-turns?limit=200&conversation_id=${conversation}`;
       const turns = (await api.get(path)).body.data as Turn[];
@@ -73,48 +74,48 @@ export class TurnLedger {
     ];
   }
 
-  /** Checks that each text answers exactly the messages that wait at its place, once. */
+  /** Checks that each turn answers exactly the messages that wait at its place, once. */
   #readThread(turns: Turn[], messages: ThreadMessage[]) {
     const faults: string[] = [];
     const sent = new Set<string>();
-    // What a workflow chose to say nothing about waits for no answer.
-    const unsaid = new Set(
+    // Messages to which the workflow chose to say nothing need no answer.
+    const needNoAnswer = new Set(
       turns
         .filter(({ outcome }) => outcome === 'nothing')
         .flatMap(({ turn_id: turn }) => this.asked.get(turn) ?? []),
     );
     let waiting: string[] = [];
-    let speaking: string | undefined;
+    let speakingTurn: string | undefined;
     let failures = 0;
     for (const { id, sender, text } of messages) {
       if (sender.type === 'customer') {
-        speaking = undefined;
-        if (!unsaid.has(id)) waiting.push(id);
+        speakingTurn = undefined;
+        if (!needNoAnswer.has(id)) waiting.push(id);
         continue;
       }
       const turn = this.said.get(text);
-      if (text === FAILED) failures += 1;
+      if (text === FAILURE_TEXT) failures += 1;
       else if (turn === undefined) faults.push(`nobody said ${text}`);
       else if (sent.has(text)) faults.push(`${text} was sent twice`);
-      else if (turn !== speaking && String(this.asked.get(turn)) !== String(waiting))
+      else if (turn !== speakingTurn && String(this.asked.get(turn)) !== String(waiting))
         faults.push(`${text} answers ${this.asked.get(turn)} where ${waiting} waited`);
       sent.add(text);
-      speaking = turn;
+      speakingTurn = turn;
       waiting = [];
     }
     if (waiting.length > 0) faults.push(`${waiting} was left unanswered`);
     return { sent, failures, faults };
   }
 
-  /** Checks that a turn ended, and that what it says it sent is what was sent and taken. */
+  /** Checks that a turn ended, and that its record fits what was sent and what the API accepted. */
   #faultsOfTurn(turn: Turn, sent: ReadonlySet<string>): string[] {
     const { turn_id: id, status, outcome, ended_at: endedAt, messages_sent: count } = turn;
-    const texts = [...this.said].filter(([, of]) => of === id).map(([text]) => text);
-    const went = texts.filter((text) => sent.has(text));
+    const texts = [...this.said].filter(([, turnId]) => turnId === id).map(([text]) => text);
+    const sentTexts = texts.filter((text) => sent.has(text));
     const isSilent = outcome === 'nothing';
     return [
       ...(ENDED.includes(status) && endedAt !== null ? [] : [`${id} is ${status}`]),
-      ...(went.length === count ? [] : [`${id} sent ${count}, and ${went} are there`]),
+      ...(sentTexts.length === count ? [] : [`${id} sent ${count}, and ${sentTexts} are there`]),
       ...(status !== 'answered' || isSilent === (count === 0)
         ? []
         : [`${id} has the outcome ${outcome} and sent ${count}`]),

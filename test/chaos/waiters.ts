@@ -23,9 +23,8 @@ const PAUSE_MS = 150;
 const SETTLED_MS = 300_000;
 
 /**
- * Half of the loops ask a customer, half the team. A question, message or decision without an
- * answer is sent again until it has one. n8n answers 409 now and then, and sometimes dies while it
- * collects.
+ * Half of the loops ask a customer, half the team. A question, message or decision is sent again
+ * until the service answers. n8n answers 409 now and then, and sometimes dies while it collects.
  * @param urls of processes that share the work: each call goes to the next one
  */
 export async function startWaiters(
@@ -47,7 +46,7 @@ export async function startWaiters(
     else if (kind < 0.5) execution.answer(200);
     return execution;
   };
-  const open = async (fields: Record<string, unknown>): Promise<string> => {
+  const openWait = async (fields: Record<string, unknown>): Promise<string> => {
     const key = { 'idempotency-key': randomUUID() };
     const opened = await insist(() => api().post('/api/waits', fields, key));
     return bodyOf(opened, 201, 'a wait').id as string;
@@ -55,11 +54,11 @@ export async function startWaiters(
 
   const askTeam = async () => {
     const execution = newExecution();
-    const id = await open({ kind: 'decision', message: 'Go?', resume_url: execution.url });
+    const id = await openWait({ kind: 'decision', message: 'Go?', resume_url: execution.url });
     const note = randomUUID();
     const body = { approved: true, note };
     const decided = await insist(() => api().post(`/api/waits/${id}/decide`, body));
-    // 409: an earlier try decided it, and the service died before it could say so.
+    // 409: an earlier attempt decided it, and the service died before it could answer.
     if (decided.status !== 409) bodyOf(decided, 200, 'a decision');
     answered.set(execution, note);
   };
@@ -78,7 +77,7 @@ export async function startWaiters(
 
   const askCustomer = async ({ write, conversationId }: Talk) => {
     const execution = newExecution();
-    await open({
+    await openWait({
       kind: 'reply',
       conversation_id: conversationId,
       message: 'Your order number?',
@@ -129,7 +128,7 @@ export async function startWaiters(
   };
 }
 
-/** What is wrong with the ledger, in words: answers that are lost, changed, or given twice. */
+/** What is wrong, in words: answers that were lost, changed or given twice. */
 export const waitFaults = ({ answered }: Pick<Waiters, 'answered'>): string[] =>
   [...answered].flatMap(([{ wentOnWith }, given]) => {
     const got = wentOnWith.map(({ answer, decision }) => answer?.text ?? decision?.note);

@@ -28,7 +28,7 @@ const READERS = 8;
 /** The unit of CPU time in /proc: a hundredth of a second. */
 const TICK_MS = 10;
 
-// Argentine mobile numbers, a thousand of them.
+// Argentine mobile numbers.
 const phones = Array.from({ length: CONTACTS }, (_, n) => `549115555${String(n).padStart(4, '0')}`);
 
 describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTACTS} contacts, with ${CRASHES} crashes (seed ${SEED})`, () => {
@@ -49,20 +49,18 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     plan = planMessages({ count: PER_SECOND * SECONDS, perSecond: PER_SECOND, phones, random });
     const driver = createMetaDriver(service.url, number, plan, random);
     const restarts: { downMs: number; after: number; figures: string }[] = [];
-    const crash = async () => {
+    const crashDuringLoad = async () => {
       for (let n = 1; n <= CRASHES; n++) {
         await sleep((SECONDS * 1000) / (CRASHES + 1));
-        const [after, figures, killedAt] = [
-          driver.acknowledged,
-          await figuresOf(service.pid),
-          performance.now(),
-        ];
+        const after = driver.acknowledged;
+        const figures = await figuresOf(service.pid);
+        const killedAt = performance.now();
         driver.noteCrash();
         await service.crashAndRestart();
         restarts.push({ downMs: performance.now() - killedAt, after, figures });
       }
     };
-    [report] = await Promise.all([driver.run(), crash()]);
+    [report] = await Promise.all([driver.run(), crashDuringLoad()]);
     print(
       `${plan.length} messages in ${(report.tookMs / 1000).toFixed(1)} s: ${((plan.length * 1000) / report.tookMs).toFixed(0)} a second; ${report.answers.length} POSTs answered with 200, ${report.repeated} repeated, ${report.doubled} doubled`,
       `answer to a POST of 1: ${spread(report.answers.filter(({ messages }) => messages === 1))}`,
@@ -88,7 +86,7 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     expect(report.doubled).toBeGreaterThan(0);
   });
 
-  it('stored each message once, in order per contact, and lost none', async () => {
+  it('stored each message once, in the order of its contact, and lost none', async () => {
     const stored = new Map<string, string[]>();
     const byPhone = Map.groupBy(plan, ({ phone }) => phone);
     const left = byPhone.keys(); // one iterator for all readers: each takes the next phone
@@ -109,8 +107,8 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     ).toEqual([]);
   });
 
-  it('emitted message.received once for each, and delivered it', async () => {
-    const begun = performance.now();
+  it('emitted message.received once for each message, and delivered it', async () => {
+    const startedAt = performance.now();
     await waitFor(
       'every event',
       () =>
@@ -128,12 +126,12 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
     expect(receiver.faults).toEqual([]);
     print(
-      `${receiver.requests.length} deliveries of ${plan.length} events; the last ${((performance.now() - begun) / 1000).toFixed(1)} s after the reading`,
+      `${receiver.requests.length} deliveries of ${plan.length} events; the last ${((performance.now() - startedAt) / 1000).toFixed(1)} s after all messages were read`,
     );
   });
 });
 
-/** By the API, as an automation would look. */
+/** Reads a contact's message ids through the API, as an automation would. */
 async function messageIdsOf({ api }: ServiceProcess, phone: string): Promise<string[]> {
   const found = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
   if (found.status === 404) return [];
@@ -151,7 +149,7 @@ const spread = (answers: DriverReport['answers']): string => {
   return `${answers.length} times, p50 ${quantile(times, 0.5).toFixed(0)} ms, p95 ${quantile(times, 0.95).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`;
 };
 
-/** Memory, and the processor's time since the process began, where the system tells it (Linux). */
+/** Memory, and CPU time since the process began, where the system tells them (Linux). */
 async function figuresOf(pid: number): Promise<string> {
   const { now, most } = await memoryOf(pid);
   const stat = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(' ');

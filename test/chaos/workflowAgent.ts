@@ -7,10 +7,10 @@ import { bodyOf, clientsOf, insist } from './insist.ts';
 import type { MadeWorkspace } from './makeWorkspace.ts';
 import { TurnLedger } from './turnLedger.ts';
 
-/** A workflow that is the agent, its customers, and people who take over, through every crash. */
+/** A workflow that is the agent, customers who write, and people who take over, through every crash. */
 export interface WorkflowAgent {
   readonly ledger: TurnLedger;
-  /** Finishes what was begun, so that the ledger is whole. */
+  /** Ends once every conversation is answered, so that the ledger is whole. */
   stop(): Promise<void>;
   /** Waits until every turn has ended, then checks the threads against the ledger. */
   settle(): Promise<void>;
@@ -18,7 +18,7 @@ export interface WorkflowAgent {
 }
 
 const LOOPS = 12;
-/** Of one customer: the agent hands over after thirty replies in ten minutes. */
+/** Messages of one customer. After thirty replies in ten minutes the agent would hand over. */
 const MESSAGES = 10;
 const PAUSE_MS = 300;
 const AGAIN_MS = 50;
@@ -34,8 +34,8 @@ const OWNER = {
 };
 
 /**
- * Publishes the workflow. Customers write again once they are answered, or before; a conversation
- * that a person has goes back to the agent.
+ * Publishes the workflow. Customers write again once they are answered, or before. A conversation
+ * that a person has is handed back to the agent.
  * @param urls of processes that share the work: each call goes to the next one
  */
 export async function startWorkflowAgent(
@@ -132,7 +132,7 @@ export async function startWorkflowAgent(
     async settle() {
       await waitFor('every turn to have ended', haveAllEnded, { timeoutMs: SETTLED_MS });
       await workflow.settle();
-      await ledger.hold(api());
+      await ledger.check(api());
     },
     close: () => workflow.close(),
   };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readWholeChat } from '../helpers/apiClient.ts';
 import { bodyOf, clientsOf, insist } from './insist.ts';
 
-/** Writes that the service has acknowledged, by the id of the message that it gave. */
+/** Writes that the service has acknowledged, by the message id that it gave. */
 export interface Acknowledged {
   /** `message_id` of a 202 → the customer's `client_message_id`. */
   readonly received: Map<string, string>;
@@ -16,10 +16,11 @@ export interface Writers {
   /** Calls that got no answer, or a 503, and were made again. */
   readonly repeated: number;
   /**
-   * Finishes what was begun, so that the ledger is whole. @throws what was unexpected in an answer
+   * Ends once every call begun is acknowledged, so that the ledger is whole. @throws what was
+   * unexpected in an answer
    */
   stop(): Promise<void>;
-  /** What is stored now: every customer's messages and replies, as the customer reads them. */
+  /** All messages and replies that are stored now, as the customers read them. */
   readAll(): Promise<{ id: string; text: string }[]>;
 }
 
@@ -32,8 +33,8 @@ const CUSTOMERS = 16;
 const PAUSE_MS = 80;
 
 /**
- * Customers who write and a team that answers, through every crash: a message without an answer is
- * sent again under the same id until it has one.
+ * Customers who write and a team that answers, through every crash. A call is repeated under the same
+ * id until the service answers.
  * @param urls of processes that share the work: a repeated call goes to another one
  */
 export async function startWriters(urls: readonly string[], apiKey: string): Promise<Writers> {

@@ -9,7 +9,7 @@ export interface Greeters {
   stop(): Promise<void>;
 }
 
-/** At the same time. */
+/** How many customers greet at the same time. */
 const GREETERS = 4;
 const PAUSE_MS = 400;
 

@@ -20,7 +20,7 @@ import {
   acceptedAt,
   inWords,
   print,
-  provesAccount,
+  testAccount,
   settleActors,
   settleDeliveries,
   type Actors,
@@ -50,10 +50,7 @@ const APIS = [0, 1];
 const WORKERS = [2, 3];
 const MAX_ROUND_MS = 1500;
 const DELIVERY_TIMEOUT_MS = 1000;
-/**
- * A worker that stands still does so for longer than the lease of a delivery: two timeouts and half a
- * minute.
- */
+/** Longer than the lease of a delivery, which is two timeouts and half a minute. */
 const STILL_MS = 2 * DELIVERY_TIMEOUT_MS + 30_000 + 5_000;
 const SETTLED_MS = 300_000;
 
@@ -76,7 +73,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   /** The worker that stands still now, and when it goes on. */
   let still: { index: number; ended: Promise<void> } | null = null;
 
-  /** Answers as receivers do: one works, one fails now and then. */
+  /** Answers as two receivers do: one works, one fails now and then. */
   const answer = (request: ReceivedRequest, response: ServerResponse) => {
     ledger.note(request);
     if (!ledger.verifies(request)) return void response.writeHead(503).end('unknown signature');
@@ -118,8 +115,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       };
 
       for (let round = 1; round <= ROUNDS; round += 1) {
-        // A worker stands still once in any case: that takes longest, through the rounds that
-        // follow.
+        // A worker stands still at least once. It does so first, since that lasts for many rounds.
         await play(
           round === 1 ? 'a worker that stands still' : KINDS[Math.floor(random() * KINDS.length)]!,
         );
@@ -128,7 +124,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       await still?.ended;
       await Promise.all([greeters.stop(), settleActors(actors)]);
       await settle();
-      tell();
+      printSummary();
     },
     900_000 + ROUNDS * 30_000,
   );
@@ -202,7 +198,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     await waitUntilReady();
   }
 
-  /** Stopped in the middle of whatever it does; when it goes on, others have taken over. */
+  /** Stops a worker in the middle of its work. When it goes on, others have taken that over. */
   function holdStill(index: number): void {
     const { pid } = cluster.processes[index]!;
     process.kill(pid, 'SIGSTOP');
@@ -233,12 +229,13 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     });
   }
 
-  /** The jobs that are left, apart from the clean-up's, of which there is always one. */
+  /** The jobs that are left, without the clean-up's job, which is always there. */
   const jobsLeft = () =>
     cluster.query<{ id: string }>(
       `SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`,
     );
-  function tell(): void {
+
+  function printSummary(): void {
     print(
       `${ROUNDS} rounds: ${[...played].map(([kind, count]) => `${count} times ${kind}`).join(', ')}`,
       inWords(actors),
@@ -248,9 +245,9 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     );
   }
 
-  provesAccount(ROUNDS, () => actors, ledger, PATHS);
+  testAccount(ROUNDS, () => actors, ledger, PATHS);
 
-  it('was struck by every kind of blow, in 60 rounds or more', () => {
+  it('had every kind of failure, if there were 60 rounds or more', () => {
     if (ROUNDS >= 60) expect([...played.keys()].sort()).toEqual([...KINDS].sort());
   });
 
@@ -267,7 +264,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       `SELECT status, count(*)::int AS count FROM "${cluster.schema}".deliveries GROUP BY status`,
     );
     const stored = await cluster.query(`SELECT id FROM "${cluster.schema}".messages`);
-    expect(rows).toEqual([{ status: 'delivered', count: 2 * stored.length }]);
+    expect(rows).toEqual([{ status: 'delivered', count: PATHS.length * stored.length }]);
   });
 
   it('had every greeting answered by the agent, once', async () => {
@@ -284,7 +281,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     }
   });
 
-  it('logged no failed request, claim or turn, no status 500 and not the password', async () => {
+  it('logged no failed request, claim or turn, no status 500, and no password', async () => {
     const { password } = new URL(server.url);
     for (const { logFile } of cluster.processes) {
       const log = await readFile(logFile, 'utf8');
