@@ -167,7 +167,7 @@ describe('a call that a person decides about', () => {
     expect(await saidByAgent(waiting.customer)).toHaveLength(2);
   });
 
-  it('is told to the customer when it fails after it was approved', async () => {
+  it('may fail after it was approved; the customer is told', async () => {
     const waiting = await requestApproval();
     endpoint.answer(waiting.tool.path, 404);
     await decide(waiting, 'approve');
@@ -224,7 +224,7 @@ describe('a call that a person decides about', () => {
     expect(endpoint.at(waiting.tool.path)).toHaveLength(0);
   });
 
-  it('cannot be approved once its time is over, even before that was noticed', async () => {
+  it('cannot be approved once its time is over, even if the service has not noticed yet', async () => {
     const waiting = await requestApproval();
     clockAheadMs += DAY_MS + 1;
     const { status, body } = await decide(waiting, 'approve');
@@ -428,6 +428,7 @@ describe('a call that a person decides about', () => {
         await post(id, 'messages', { text: 'Your parcel has shipped.' });
         await post(id, 'handback');
         expect(await agentSays(customer, 2)).toBe('The table is booked.');
+        expect((await customer.read()).at(-1)).toMatchObject({ from: 'agent' });
         expect(await conversation(id)).toMatchObject({ status: 'ai_active', pending_approvals: 0 });
       },
     );
@@ -436,8 +437,10 @@ describe('a call that a person decides about', () => {
       const waiting = await requestApproval();
       await post(waiting.conversationId, 'takeover');
       await decide(waiting, 'reject', { note: 'Fully booked.' });
+      await post(waiting.conversationId, 'messages', { text: 'I am here.' });
       await post(waiting.conversationId, 'handback');
       expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalRejected.en);
+      expect((await waiting.customer.read()).at(-1)).toMatchObject({ from: 'agent' });
     });
 
     it('handed back while it waits: it goes on waiting, and the agent tells how it ended', async () => {
@@ -556,18 +559,23 @@ describe('a call that a person decides about', () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it('goes on to its end when somebody takes over after it was approved; the agent says nothing', async () => {
+  it('goes on to its end when somebody takes over after it was approved; the agent says nothing until the hand-back', async () => {
     const waiting = await requestApproval();
     const letGo = holdNext(waiting.tool);
     await decide(waiting, 'approve');
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
-    await service.api.post(`/api/conversations/${waiting.conversationId}/takeover`);
+    const path = `/api/conversations/${waiting.conversationId}`;
+    await service.api.post(`${path}/takeover`);
     await letGo();
     expect(
       await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
     ).toMatchObject({ attempts: 2 });
     expect(endpoint.at(waiting.tool.path)).toHaveLength(2);
     expect(await saidByAgent(waiting.customer)).toHaveLength(1);
+    await service.api.post(`${path}/messages`, { text: 'I am here.' });
+    await service.api.post(`${path}/handback`);
+    await agentSays(waiting.customer, 2);
+    expect((await waiting.customer.read()).at(-1)).toMatchObject({ from: 'agent' });
   });
 
   it("shows none of the customer's contact details, wherever they stand", async () => {

@@ -223,7 +223,7 @@ describe('a call of a tool in a process that dies', () => {
   });
 
   it.each(['Webhook', 'HTTP'] as const)(
-    'makes its next attempt when it is due when the process died between two attempts (%s)',
+    'makes its next attempt when it is due, although the process died in between (%s)',
     async (kind) => {
       const tool = killed.betweenAttempts[kind];
       const call = await endedTest(tool);

@@ -292,7 +292,7 @@ describe('the life of a tool', () => {
       expect(endpoint.at(tool.path)).toHaveLength(3);
     });
 
-    it('a test call does not wait like that: for it a 503 is as any 5xx', async () => {
+    it('a test call does not wait like that: it treats 503 like any 5xx', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 503, 503, 503, 200);
       const testing = test(tool);

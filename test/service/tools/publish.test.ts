@@ -121,7 +121,7 @@ describe('Publishing a tool', () => {
     ]);
   });
 
-  it('again, with the same content, changes nothing, calls nothing and answers 200', async () => {
+  it('again, with the same content, changes only the revision, calls nothing and answers 200', async () => {
     const first = await publishLive();
     const before = await theTool();
     const again = await put({ secret_hash: hashOf(first.secret) });

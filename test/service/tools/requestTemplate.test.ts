@@ -91,7 +91,7 @@ describe('a request template when a tool is saved', () => {
     '{{conversation.id}}',
     '{{call.id}}',
     'a {{args.id}}{{args.id}} }} b',
-  ])('knows the placeholders in %j', (text) => {
+  ])('accepts the placeholders in %j', (text) => {
     expect(refused({ body: { text }, query: { text }, headers: { text } })).toBeNull();
   });
 

@@ -73,6 +73,7 @@ describe("a tool's secrets", () => {
     endpoint.answer(path, answer, answer, answer);
     return keep(await service.api.post(`/api/tools/${id}/test`, {})).body;
   };
+  /** How Basic authentication carries a password. */
   const basic = Buffer.from(`user:${PLAIN}`).toString('base64');
   const all = `${TOKEN} ${PLAIN} ${encodeURIComponent(TOKEN)} ${basic}`;
 
@@ -341,13 +342,14 @@ describe("a tool's secrets", () => {
   });
 
   it('stand in no error about a request that cannot be made', async () => {
-    secrets.push('sècret\r\nX-Evil: 1');
-    const { body: refused } = keep(
+    const bad = 'sècret\r\nX-Evil: 1';
+    secrets.push(bad);
+    const { body: tool } = keep(
       await service.api.post('/api/tools', {
         name: 'odd',
         description: 'x',
         kind: 'HTTP',
-        secrets: { BAD: 'sècret\r\nX-Evil: 1' },
+        secrets: { BAD: bad },
         request_template: {
           method: 'GET',
           url: `${endpoint.url}/odd`,
@@ -355,7 +357,7 @@ describe("a tool's secrets", () => {
         },
       }),
     );
-    const { body: failed } = keep(await service.api.post(`/api/tools/${refused.id}/test`, {}));
+    const { body: failed } = keep(await service.api.post(`/api/tools/${tool.id}/test`, {}));
     expect(failed).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
     expect(JSON.stringify(failed)).not.toContain('Evil');
     expect(endpoint.at('/odd')).toHaveLength(0);
