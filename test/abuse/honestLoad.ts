@@ -98,7 +98,7 @@ export async function startHonestLoad({
     kind: Kind,
     path: string,
     init: RequestInit,
-    wanted: number,
+    wantedStatus: number,
   ): Promise<string | null> => {
     const response = await fetch(url + path, {
       ...LIKE_A_PROXY,
@@ -107,7 +107,7 @@ export async function startHonestLoad({
       redirect: 'manual',
     });
     const text = await response.text();
-    if (response.status === wanted) return text;
+    if (response.status === wantedStatus) return text;
     if (mayRefuse(kind, response.status)) return null;
     throw new Error(`${response.status} ${text.slice(0, 200)}`);
   };

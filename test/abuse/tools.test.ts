@@ -29,8 +29,8 @@ describe('3: a message to a live tool with patterns that are slow to match', () 
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
       // The cost of a pattern counts once, however many arguments have it. Before, it was tried on
-      // the text four times for each argument: the event loop stood still for 20 s, and with a longer conversation
-      // for 227 s.
+      // the text four times for each argument: the event loop stood still for 20 s, and with a
+      // longer conversation for 227 s.
       const properties = Object.fromEntries(
         Array.from({ length: 50 }, (_, n) => [
           `part_${n}`,
@@ -88,8 +88,12 @@ describe('9: slow tools', () => {
           const underWay = () => held!.length;
           await waitFor(
             'as many calls under way as there may be',
-            async () =>
-              underWay() >= MIN_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)),
+            async () => {
+              const before = underWay();
+              if (before < MIN_UNDER_WAY) return false;
+              await sleep(1000);
+              return underWay() === before;
+            },
             { timeoutMs: 60_000 },
           );
           const call = honest.api

@@ -322,17 +322,17 @@ async function stopDuringCalls(): Promise<Stopped> {
     await endpoint.define(service.api, { name: 'wash_window', timeout: ATTEMPT_S }),
     await endpoint.defineHttp(service.api, { name: 'sell_guitar', timeout: ATTEMPT_S }),
   ];
-  const test = ({ id }: DefinedTool) => service.api.post(`/api/tools/${id}/test`, {});
+  const testCall = ({ id }: DefinedTool) => service.api.post(`/api/tools/${id}/test`, {});
   endpoint.answer(hook.path, hang, 200);
   endpoint.answer(api.path, hang);
-  for (const tool of [hook, api]) void test(tool).catch(() => {});
+  for (const tool of [hook, api]) void testCall(tool).catch(() => {});
   const answerLate: Answer = (_request, response) =>
     void setTimeout(
       () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'),
       700,
     );
   for (const { path } of slow) endpoint.answer(path, answerLate);
-  const answers = slow.map(test);
+  const answers = slow.map(testCall);
   await waitFor('all calls', () => endpoint.requests.length === 4);
   const startedAt = performance.now();
   const restarted = service.restart().then(() => performance.now() - startedAt);

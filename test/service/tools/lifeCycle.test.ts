@@ -11,7 +11,6 @@ import {
   startToolEndpoint,
   TOOL_TEST_ENV,
   wakeToolCalls,
-  type Answer,
   type DefinedTool,
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
@@ -66,7 +65,7 @@ describe('the life of a tool', () => {
   };
   const read = async ({ id }: DefinedTool): Promise<Json> =>
     (await service.api.get(`/api/tools/${id}`)).body;
-  const test = async ({ id }: DefinedTool, args: Json = {}): Promise<Json> =>
+  const testCall = async ({ id }: DefinedTool, args: Json = {}): Promise<Json> =>
     (await service.api.post(`/api/tools/${id}/test`, { arguments: args })).body;
   const goLive = ({ id }: DefinedTool, body: Json = {}) =>
     service.api.post(`/api/tools/${id}/go-live`, body);
@@ -85,10 +84,7 @@ describe('the life of a tool', () => {
   /** Holds the next request to a tool. @returns answers it */
   const holdNext = (tool: DefinedTool) => {
     let held: ServerResponse | undefined;
-    const hold: Answer = (_request, response) => {
-      held = response;
-    };
-    endpoint.answer(tool.path, hold);
+    endpoint.answer(tool.path, (_request, response) => void (held = response));
     return async (status = 200) => {
       const response = await waitFor('the request', () => held, { everyMs: 5 });
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
@@ -122,7 +118,7 @@ describe('the life of a tool', () => {
       const tool = await define();
       expect((await goLive(tool)).body.error).toMatchObject({ code: 'tool_not_tested' });
       endpoint.answer(tool.path, 404);
-      expect((await test(tool)).status).toBe('failed');
+      expect((await testCall(tool)).status).toBe('failed');
       const refused = await goLive(tool);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'tool_not_tested']);
       expect(await read(tool)).toMatchObject({
@@ -137,7 +133,7 @@ describe('the life of a tool', () => {
       'goes live at once after one that succeeded, without another (%s)',
       async (kind) => {
         const tool = await define(kind);
-        const call = await test(tool);
+        const call = await testCall(tool);
         expect(await read(tool)).toMatchObject({
           status: 'draft',
           tested_at: expect.any(String),
@@ -153,22 +149,22 @@ describe('the life of a tool', () => {
 
     it('stays as it is when a later test fails', async () => {
       const tool = await define();
-      await test(tool);
+      await testCall(tool);
       endpoint.answer(tool.path, 400);
-      await test(tool);
+      await testCall(tool);
       expect(await read(tool)).toMatchObject({
         tested_at: expect.any(String),
         last_test: { succeeded: false },
       });
       expect((await goLive(tool)).body.status).toBe('live');
       endpoint.answer(tool.path, 400);
-      await test(tool);
+      await testCall(tool);
       expect(await read(tool)).toMatchObject({ status: 'live' });
     });
 
     it('is not called by the agent as a draft or while it is paused', async () => {
       const [draft, paused] = [await define(), await define()];
-      await test(draft);
+      await testCall(draft);
       await makeLive(service.api, paused);
       await service.api.post(`/api/tools/${paused.id}/pause`);
       await service.api.patch('/api/agent', { enabled: true });
@@ -295,7 +291,7 @@ describe('the life of a tool', () => {
     it('a test call does not wait like that: it treats 503 like any 5xx', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 503, 503, 503, 200);
-      const testing = test(tool);
+      const testing = testCall(tool);
       for (let n = 1; n < 3; n++) await bringNextAttempt(tool, n);
       expect(await testing).toMatchObject({ status: 'failed', attempts: 3 });
       expect(endpoint.at(tool.path)).toHaveLength(3);
@@ -444,7 +440,7 @@ describe('the life of a tool', () => {
     it('while a test call is under way leaves the new definition untested', async () => {
       const tool = await define();
       const letGo = holdNext(tool);
-      const testing = test(tool);
+      const testing = testCall(tool);
       await untilRequest(tool, 1);
       await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
       await letGo();
@@ -456,7 +452,7 @@ describe('the life of a tool', () => {
     it('between two attempts ends the call, which is not made by another definition than the one it was made for', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 500);
-      const testing = test(tool);
+      const testing = testCall(tool);
       await untilAttempt(tool, 500);
       await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
       await later(20);
@@ -489,7 +485,7 @@ describe('the life of a tool', () => {
       expect(body).toMatchObject({ status: 'live', secret: expect.stringMatching(/^whsec_/) });
       expect(body.secret).not.toBe(tool.secret);
       endpoint.verify(tool.path, body.secret);
-      await test(tool);
+      await testCall(tool);
       const request = endpoint.at(tool.path).at(-1)!;
       expect([signatureFault(request, body.secret), signatureFault(request, tool.secret!)]).toEqual(
         [null, expect.any(String)],

@@ -64,10 +64,10 @@ describe('results of tool calls', () => {
     for (const each of large) {
       await put([each]);
       await largeResults.add({ store: counting, bounds: unwatchedBounds }, each);
-      const characters = (await stored())
+      const largeCharacters = (await stored())
         .filter(({ hasLargeResult }) => hasLargeResult)
         .reduce((sum, { resultJson }) => sum + resultJson!.length, 0);
-      expect(characters).toBeLessThanOrEqual(MAX_LARGE_RESULTS_CHARACTERS);
+      expect(largeCharacters).toBeLessThanOrEqual(MAX_LARGE_RESULTS_CHARACTERS);
     }
     expect(transactions).toBeLessThanOrEqual(5);
     const kept = await stored();
@@ -100,10 +100,10 @@ describe('results of tool calls', () => {
     expect(await wholeOf('flooder')).toEqual(flood.slice(4).map(({ id }) => id));
     // The flooder makes room for another workspace until both have as much.
     await add(Array.from({ length: 25 }, () => call(MEBIBYTE, 'mine')));
-    const [theirs, ours] = [await wholeOf('flooder'), await wholeOf('mine')];
-    expect(theirs.length + ours.length).toBe(47);
-    expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
-    expect(theirs).toEqual(flood.slice(50 - theirs.length).map(({ id }) => id));
+    const [leftOfFlooder, leftOfMine] = [await wholeOf('flooder'), await wholeOf('mine')];
+    expect(leftOfFlooder.length + leftOfMine.length).toBe(47);
+    expect(Math.abs(leftOfFlooder.length - leftOfMine.length)).toBeLessThanOrEqual(1);
+    expect(leftOfFlooder).toEqual(flood.slice(50 - leftOfFlooder.length).map(({ id }) => id));
   });
 
   it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])(
