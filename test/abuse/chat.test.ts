@@ -8,7 +8,7 @@ import { onStage } from './stage.ts';
 const MESSAGES_A_MINUTE = 300;
 
 describe('2: countless sessions and long messages', () => {
-  it('from one address are held to its limit, and nobody else notices', () =>
+  it('from one address are held to its limit, and nobody else is refused', () =>
     onStage({}, async (stage) => {
       const title = '2: messages of 4 kB in 60 sessions of one address, as many as are taken';
       const startedAt = performance.now();

@@ -289,7 +289,7 @@ describe('changing a tool', () => {
     expect(page.problem(field)).toMatch(words);
   });
 
-  it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
+  it('asks for the stored secrets again when the request goes to another place', async () => {
     const tool = await create(httpForm());
     const moved = {
       ...httpForm(),
