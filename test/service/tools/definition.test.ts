@@ -1,20 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiClient } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
 type Json = any;
-
-const CALLS_OF_A_TOOL: readonly (readonly [method: string, path: string, body?: Json])[] = [
-  ['GET', ''],
-  ['DELETE', ''],
-  ['PATCH', '', { timeout: 5 }],
-  ['POST', '/test', {}],
-  ['POST', '/go-live', {}],
-  ['POST', '/pause', {}],
-  ['POST', '/rotate-secret', {}],
-];
 
 describe("a tool's definition", () => {
   let service: TestService;
@@ -60,13 +49,6 @@ describe("a tool's definition", () => {
     return answer.body;
   };
   const object = (properties: Json, more: Json = {}) => ({ type: 'object', properties, ...more });
-  /** Expects every call of a tool to answer 404. */
-  const expectNotFound = async (api: ApiClient, id: string) => {
-    for (const [method, path, sent] of CALLS_OF_A_TOOL) {
-      const { status, body } = await api.call(method, `/api/tools/${id}${path}`, sent);
-      expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
-    }
-  };
 
   it('is a draft with defaults, and shows the signing secret of a Webhook tool this once only', async () => {
     const name = newName();
@@ -530,7 +512,18 @@ describe("a tool's definition", () => {
   it('is gone after it was deleted', async () => {
     const { id } = await createTool(webhookTool());
     expect((await service.api.delete(`/api/tools/${id}`)).body).toEqual({ id, deleted: true });
-    await expectNotFound(service.api, id);
+    for (const [method, path, sent] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['PATCH', '', { timeout: 5 }],
+      ['POST', '/test', {}],
+      ['POST', '/go-live', {}],
+      ['POST', '/pause', {}],
+      ['POST', '/rotate-secret', {}],
+    ] as const) {
+      const { status, body } = await service.api.call(method, `/api/tools/${id}${path}`, sent);
+      expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
+    }
   });
 
   it('has test calls that another workspace does not list', async () => {

@@ -135,7 +135,7 @@ describe('parameters of a tool, checked against arguments', () => {
         { $defs: { s: { type: 'string' } } },
       ),
       { a: 'xx' },
-      'arguments.a must not have more than 1 characters.',
+      'arguments.a must not have more than 1 character.',
     ],
     [
       {

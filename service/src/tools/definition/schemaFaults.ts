@@ -92,7 +92,8 @@ const wordsOf = (error: ErrorObject): string =>
   (error.message ?? 'is not valid')
     .replaceAll('NOT', 'not')
     .replace('must be multiple', 'must be a multiple')
-    .replace('(s)', 's');
+    .replace('(s)', 's')
+    .replace(/ 1 (character|item)s$/, ' 1 $1');
 
 const named = (root: string, error: ErrorObject, name: unknown, what: string): Fault => {
   const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD_CHARACTERS);
