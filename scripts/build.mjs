@@ -17,19 +17,19 @@ function run(program, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-function newest(path) {
+/** When a file, or anything in a folder, last changed; 0 when there is none. */
+function changedAtMs(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return 0;
   if (!stat.isDirectory()) return stat.mtimeMs;
   // A folder's own time tells that a file was removed.
-  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => changedAtMs(join(path, name))));
 }
 
 const isNewer = (source, built) =>
-  statSync(source).isDirectory() ||
-  statSync(source).mtimeMs > (statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  statSync(source).isDirectory() || changedAtMs(source) > changedAtMs(built);
 
-/** What is there already is left alone: a service that runs may be reading it. */
+/** Leaves what is up to date alone: a running service may be reading it. */
 const copyToDist = (source, folder) =>
   cpSync(join(root, source), join(root, 'service/dist', folder), {
     recursive: true,
@@ -37,8 +37,8 @@ const copyToDist = (source, folder) =>
   });
 
 /**
- * Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets
- * and the example workflows beside it.
+ * Compiles what is stale of service/src to service/dist, and copies the pages' assets and the
+ * example workflows there.
  */
 export function buildService() {
   run('typescript/bin/tsc', ['-b', 'service']);
@@ -48,17 +48,16 @@ export function buildService() {
 
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */
 export function buildNodes() {
-  const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'].map((path) =>
-    newest(join(root, path)),
-  );
-  // Written after a whole build; n8n-node begins one by removing dist, and this stamp with it.
+  const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'];
+  const sourcesChangedAtMs = Math.max(...sources.map((path) => changedAtMs(join(root, path))));
+  // Written when a build has ended. n8n-node begins by removing dist, and this stamp with it.
   const stamp = join(root, 'dist', '.built');
-  if (newest(stamp) > Math.max(...sources)) return;
+  if (changedAtMs(stamp) > sourcesChangedAtMs) return;
   run('@n8n/node-cli/bin/n8n-node.mjs', ['build']);
   // n8n-node copies every picture of the repository; only those of the nodes belong to the package.
-  for (const name of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
-    if (name.isDirectory() && !['nodes', 'credentials'].includes(name.name)) {
-      rmSync(join(root, 'dist', name.name), { recursive: true });
+  for (const entry of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
+    if (entry.isDirectory() && !['nodes', 'credentials'].includes(entry.name)) {
+      rmSync(join(root, 'dist', entry.name), { recursive: true });
     }
   }
   writeFileSync(stamp, '');

@@ -1,5 +1,5 @@
-// `npm start`: builds what is stale, then runs the service in this very process. Containers and
-// service managers run `node scripts/start.mjs` itself, to which SIGTERM comes directly.
+// `npm start`: builds what is stale, then runs the service in this same process. A service manager
+// that runs `node scripts/start.mjs` sends its SIGTERM straight to the service.
 import './require-node.mjs';
 import { buildService } from './build.mjs';
 

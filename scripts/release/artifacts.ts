@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { notesOf, sectionsOf } from './changelog.ts';
 import { currentVersion, PACKAGES, readRepository, type Repository } from './packages.ts';
 
-/** The images, by the stage of the Dockerfile that makes each. */
+/** The stage of the Dockerfile that makes each image, by the image's name. */
 const IMAGES: Readonly<Record<string, string>> = {
   'conversation-service': 'service',
   'conversation-service-n8n': 'n8n',
@@ -61,7 +61,7 @@ export function makeArtifacts(root: string, to: string): string[] {
 }
 
 function pack(folder: string, to: string): string {
-  // Windows finds npm by a shell only, and Node quotes nothing for one.
+  // On Windows, npm is a script that needs a shell, for which Node quotes nothing.
   const shell = process.platform === 'win32';
   const destination = shell ? `"${resolve(to)}"` : resolve(to);
   const { status, stdout, stderr } = spawnSync(

@@ -17,7 +17,7 @@ export function sectionsOf(changelog: string): Section[] {
     if (heading) sections.push({ name: heading[1]!, date: heading[2] ?? null, lines: [] });
     else sections.at(-1)?.lines.push(line);
   }
-  return sections.map(({ lines, ...about }) => ({ ...about, text: lines.join('\n').trim() }));
+  return sections.map(({ lines, ...heading }) => ({ ...heading, text: lines.join('\n').trim() }));
 }
 
 const isUnreleased = ({ name, date }: Section) => name === 'Unreleased' || date === 'Unreleased';
@@ -39,8 +39,8 @@ export const dated = (changelog: string, version: string, date: string): string 
   changelog.replace(/^## \[[^\]]+\](?: - Unreleased)?$/m, `## [${version}] - ${date}`);
 
 /**
- * The text of a version's section, its lines unbroken: release pages break at each newline.
- * @param page the repository's; links into it then lead to the files of that version, since a
+ * The text of a version's section. Wrapped lines are joined: release pages break at each newline.
+ * @param page the repository's address. With it, relative links lead to the files of that version: a
  * release page is in no folder
  */
 export function notesOf(changelog: string, version: string, page?: string): string {

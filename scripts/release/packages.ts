@@ -50,7 +50,7 @@ export function readRepository(root: string): Repository | null {
   return { owner, name, author, page: `https://github.com/${owner}/${name}` };
 }
 
-/** What package.json has of the repository; nothing while there is none. */
+/** The fields of package.json that name the repository; none while there is no repository. */
 export function addressesOf(repository: Repository | null, folder: string): object {
   if (repository === null) return {};
   const url = `git+${repository.page}.git`;
@@ -64,9 +64,9 @@ export function addressesOf(repository: Repository | null, folder: string): obje
 export const DOCUMENTS = ['README.md', 'service/README.md', 'docs/self-hosting.md'];
 
 /**
- * Puts owner and version into each image's name, `ghcr.io/<owner>/…:<version>`, for somebody who
- * copies a line. The links of the service's README become absolute, since npm shows it without the
- * repository. What a former release wrote is replaced.
+ * Puts owner and version into each image's name, `ghcr.io/<owner>/…:<version>`, so that a line can
+ * be copied as it is. Makes the links of the service's README absolute, since npm shows it without
+ * the repository. Replaces what a former release wrote.
  */
 export function updateDocuments(root: string, version: string, { owner, page }: Repository): void {
   const nameImages = (text: string) =>
@@ -82,7 +82,7 @@ export function updateDocuments(root: string, version: string, { owner, page }: 
   }
 }
 
-/** What of package-lock.json carries the version. */
+/** The parts of package-lock.json that carry the version. */
 interface Lock {
   version: string;
   readonly packages: Readonly<Record<'' | 'service', { version: string }>>;
@@ -95,9 +95,9 @@ export function writeManifests(root: string, version: string, repository: Reposi
     const { repository: _, bugs: __, ...rest } = readJson<Record<string, unknown>>(path);
     const { author } = repository ?? rest;
     const entries = Object.entries({ ...rest, version, author });
-    // Beside the homepage, where npm writes them too.
-    const at = entries.findIndex(([name]) => name === 'homepage') + 1;
-    entries.splice(at, 0, ...Object.entries(addressesOf(repository, folder)));
+    // Behind the homepage, where npm writes them too.
+    const index = entries.findIndex(([name]) => name === 'homepage') + 1;
+    entries.splice(index, 0, ...Object.entries(addressesOf(repository, folder)));
     writeJson(path, Object.fromEntries(entries));
   }
   const lockFile = join(root, 'package-lock.json');

@@ -55,7 +55,7 @@ function run(
 
 const git = (root: string, ...args: string[]) => run(root, 'git', args);
 
-/** @returns the version to release, as the argument or the changelog says */
+/** @returns the version that the argument or the changelog names */
 function versionToRelease(
   given: string | undefined,
   changelog: string,
@@ -73,20 +73,17 @@ function versionToRelease(
     );
   const newest = released
     .map((tag) => tag.slice(1))
-    .sort(compare)
+    .sort(compareVersions)
     .at(-1);
-  if (newest !== undefined && compare(version, newest) <= 0)
+  if (newest !== undefined && compareVersions(version, newest) <= 0)
     throw new Refused(`${version} is not newer than ${newest}, which is tagged.`);
   return version;
 }
 
-function compare(a: string, b: string): number {
-  const [one, other] = [a, b].map((version) => version.split('.').map(Number));
-  return (
-    one!.map((part, index) => part - other![index]!).find((difference) => difference !== 0) ?? 0
-  );
-}
+const compareVersions = (a: string, b: string): number =>
+  a.localeCompare(b, 'en', { numeric: true });
 
+/** Why a release cannot be made now. */
 function refusals(root: string): string[] {
   const changes = git(root, 'status', '--porcelain');
   return [
@@ -104,13 +101,13 @@ interface ReleaseOptions {
   readonly identity?: readonly string[];
 }
 
-interface Made {
+interface MadeRelease {
   readonly version: string;
   readonly tarballs: readonly string[];
 }
 
 /** Makes the release in `root`: files, checks, artifacts, commit and tag. */
-function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions): Made {
+function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions): MadeRelease {
   const path = join(root, 'CHANGELOG.md');
   const changelog = readFileSync(path, 'utf8');
   const tags = git(root, 'tag', '--list', 'v*.*.*').split('\n').filter(Boolean);
@@ -134,13 +131,13 @@ function make(root: string, { given, to, checks, identity = [] }: ReleaseOptions
     git(root, ...identity, 'tag', '--annotate', `v${version}`, '--message', `${version}`);
     return { version, tarballs };
   } catch (error) {
-    // From HEAD, since a commit that failed leaves them staged.
+    // From HEAD: a commit that failed leaves the files staged.
     git(root, 'checkout', 'HEAD', '--', ...WRITTEN);
     throw error;
   }
 }
 
-function report(to: string, { version, tarballs }: Made): void {
+function report(to: string, { version, tarballs }: MadeRelease): void {
   const read = (name: string) => readFileSync(join(to, name), 'utf8');
   console.log(`\nRelease ${version}, in ${to}:`);
   for (const name of [...tarballs, 'SHA256SUMS', 'notes.md', 'images.sh']) console.log(`  ${name}`);
@@ -160,7 +157,7 @@ function cloneOf(root: string): string {
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const to = join(root, 'release');
-// Ctrl-C ends the check that runs, which then fails like any other: what was written is taken back.
+// Ctrl-C ends the check that runs. It then fails like any other, and what was written is taken back.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 let clone: string | null = null;
 try {
