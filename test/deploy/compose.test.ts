@@ -11,7 +11,7 @@ import { upInFolder, type UpFolder } from './upInFolder.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const path = join(root, 'compose.yaml');
 const text = readFileSync(path, 'utf8');
-const OURS = ['api-1', 'api-2', 'worker-1', 'worker-2'];
+const PROCESSES = ['api-1', 'api-2', 'worker-1', 'worker-2'];
 
 describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
   let up: UpFolder;
@@ -26,8 +26,14 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
   afterAll(() => up?.remove());
 
   it('has a database, two API processes behind a proxy, two workers, and n8n', () => {
-    expect(Object.keys(compose.services)).toEqual(['postgres', ...OURS, 'proxy', 'https', 'n8n']);
-    expect(OURS.map((name) => readConfig(compose.services[name]!.environment).role)).toEqual([
+    expect(Object.keys(compose.services)).toEqual([
+      'postgres',
+      ...PROCESSES,
+      'proxy',
+      'https',
+      'n8n',
+    ]);
+    expect(PROCESSES.map((name) => readConfig(compose.services[name]!.environment).role)).toEqual([
       'api',
       'api',
       'worker',
@@ -36,8 +42,8 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     expect(compose.services.proxy!.environment.API_UPSTREAMS).toBe('api-1:3000 api-2:3000');
   });
 
-  it('gives all processes the same settings, which the service takes', () => {
-    const [first, ...others] = OURS.map((name) =>
+  it('gives all processes the same settings, which the service accepts', () => {
+    const [first, ...others] = PROCESSES.map((name) =>
       readConfig({ ...compose.services[name]!.environment, ROLE: 'all' }),
     );
     for (const other of others) expect(other).toEqual(first);
@@ -60,40 +66,43 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     });
   });
 
-  it('lets every setting of the service be set in .env, and names none that it does not have', () => {
-    // The image's own: where it listens, and where the embedded store would be.
-    const given = SETTINGS.filter((name) => !['HOST', 'PORT', 'DATA_DIR'].includes(name));
-    expect(Object.keys(compose.services['api-1']!.environment).sort()).toEqual(given.sort());
-    const passed = given.filter(
-      (name) => !['DATABASE_URL', 'ROLE', 'TRUSTED_PROXIES'].includes(name),
-    );
-    expect(passed.filter((name) => !variablesOf(text).includes(name))).toEqual([]);
+  it('lets .env set every setting of the service, and names none that the service does not have', () => {
+    // The image itself sets where it listens, and where the embedded store would be.
+    const settings = SETTINGS.filter((name) => !['HOST', 'PORT', 'DATA_DIR'].includes(name));
+    expect(Object.keys(compose.services['api-1']!.environment).sort()).toEqual(settings.sort());
+    // compose.yaml alone decides these.
+    const fixed = ['DATABASE_URL', 'ROLE', 'TRUSTED_PROXIES'];
+    const fromEnv = settings.filter((name) => !fixed.includes(name));
+    expect(fromEnv.filter((name) => !variablesOf(text).includes(name))).toEqual([]);
   });
 
-  it.each(['proxy', 'https'])('believes %s about addresses, and nobody else', (name) => {
-    const { ipv4_address: address } = (
-      compose.services[name]!.networks as Record<string, { ipv4_address: string }>
-    ).inner!;
-    const config = readConfig(compose.services['api-1']!.environment);
-    // The two addresses of the two proxies.
-    expect(config.trustedProxies).toEqual(['172.30.77.2/31']);
-    expect(ipaddr.parse(address).match(ipaddr.parseCIDR('172.30.77.2/31'))).toBe(true);
-    const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [
-      { subnet: string; ip_range: string },
-    ];
-    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
-    // Else a container that came first could have it.
-    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(range))).toBe(false);
-  });
+  it.each(['proxy', 'https'])(
+    'trusts %s about addresses, and nothing but the two proxies',
+    (name) => {
+      const { ipv4_address: address } = (
+        compose.services[name]!.networks as Record<string, { ipv4_address: string }>
+      ).inner!;
+      const config = readConfig(compose.services['api-1']!.environment);
+      // These are two addresses.
+      expect(config.trustedProxies).toEqual(['172.30.77.2/31']);
+      expect(ipaddr.parse(address).match(ipaddr.parseCIDR('172.30.77.2/31'))).toBe(true);
+      const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [
+        { subnet: string; ip_range: string },
+      ];
+      expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
+      // Otherwise a container that starts first could get it.
+      expect(ipaddr.parse(address).match(ipaddr.parseCIDR(range))).toBe(false);
+    },
+  );
 
-  it('opens the address that n8n gives its triggers, by default', () => {
+  it('lets the service send to the address that n8n gives its triggers, by default', () => {
     const { WEBHOOK_URL } = compose.services.n8n!.environment;
     const { n8nUrl } = readConfig(compose.services['api-1']!.environment);
     expect(new URL(WEBHOOK_URL!).origin).toBe(n8nUrl);
   });
 
-  it('starts in order, and starts again what ends', () => {
-    for (const name of OURS.slice(1))
+  it('starts in order, starts again what ends, and bounds logs, memory and rights', () => {
+    for (const name of PROCESSES.slice(1))
       expect(compose.services[name]!.depends_on).toEqual({
         postgres: { condition: 'service_healthy' },
         'api-1': { condition: 'service_healthy' },
@@ -110,12 +119,12 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
         { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } },
         true,
       ]);
-      if (OURS.includes(name))
+      if (PROCESSES.includes(name))
         expect(healthcheck!.test).toEqual(['CMD', 'node', '/app/healthcheck.mjs']);
       else expect([name, healthcheck!.test[0]]).toEqual([name, 'CMD']);
     }
-    // As docs/operations.md says: DELIVERY_TIMEOUT_MS, 10 s at least, and 14 s.
-    for (const name of OURS)
+    // docs/operations.md: DELIVERY_TIMEOUT_MS (10 s at least) and 14 s.
+    for (const name of PROCESSES)
       expect(compose.services[name]).toMatchObject({
         stop_grace_period: '25s',
         read_only: true,
@@ -123,7 +132,7 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
       });
   });
 
-  it('opens nothing to other machines but https, the database to nobody, unless .env says so', () => {
+  it('opens nothing but https to other machines unless .env says so, and the database to nobody', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
@@ -133,9 +142,12 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
       ['https', '443:443'],
       ['n8n', '127.0.0.1:5678:5678'],
     ]);
+    const opened = readCompose(path, { ...env, HTTP_BIND: '8080', N8N_BIND: '0.0.0.0:5678' });
+    expect(opened.services.proxy!.ports).toEqual(['8080:80']);
+    expect(opened.services.n8n!.ports).toEqual(['0.0.0.0:5678:5678']);
   });
 
-  it('has https by one variable, and n8n, as profiles; the rest starts without one', () => {
+  it('has https and n8n as profiles, the rest without one, and https needs one variable', () => {
     const profiles = Object.entries(compose.services).map(([name, each]) => [name, each.profiles]);
     expect(Object.fromEntries(profiles.filter(([, names]) => names !== undefined))).toEqual({
       https: ['https'],
@@ -148,7 +160,7 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     );
   });
 
-  it('takes official images by their digest, except n8n’s, which is a tag of one version', () => {
+  it('takes official images by their digest, except n8n’s, which it takes by the tag of one version', () => {
     const digest = /^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
     for (const name of ['postgres', 'proxy', 'https'])
       expect([name, compose.services[name]!.image]).toEqual([name, expect.stringMatching(digest)]);
@@ -163,14 +175,13 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     expect(images).toEqual(['conversation-service', 'conversation-service-n8n']);
   });
 
-  it('names files and volumes that are there', () => {
+  it('names only files and volumes that exist', () => {
     for (const { volumes = [] } of Object.values(compose.services)) {
       for (const volume of volumes) {
         const [source = ''] = volume.split(':');
-        expect([
-          volume,
-          source.startsWith('.') ? existsSync(join(root, source)) : source in compose.volumes,
-        ]).toEqual([volume, true]);
+        const isFile = source.startsWith('.');
+        const exists = isFile ? existsSync(join(root, source)) : source in compose.volumes;
+        expect([volume, exists]).toEqual([volume, true]);
       }
     }
   });
@@ -189,6 +200,11 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
   });
 });
 
+const secretsIn = (env: string): string[] => {
+  const { BOOTSTRAP_ADMIN_EMAIL: _, ...secrets } = readEnvFile(env);
+  return Object.values(secrets);
+};
+
 describe('deploy/up.sh', () => {
   let up: UpFolder;
   beforeEach(async () => {
@@ -196,8 +212,8 @@ describe('deploy/up.sh', () => {
   });
   afterEach(() => up.remove());
 
-  it('makes secrets that only their owner reads, starts everything, and says where it is', async () => {
-    const { code, out, err } = await up.run(['--no-color']);
+  it('makes secrets that only their owner can read, starts everything, and says where it is', async () => {
+    const { code, out, err } = await up.run({ args: ['--no-color'] });
     expect([code, err]).toEqual([0, '']);
     expect((await stat(join(up.folder, '.env'))).mode & 0o777).toBe(0o600);
     expect(await up.calls()).toEqual([
@@ -205,29 +221,24 @@ describe('deploy/up.sh', () => {
       'compose --profile n8n up --build --detach --wait --no-color',
     ]);
     expect(out).toContain('Conversation Service: http://localhost:3000 ');
-    for (const secret of Object.values(readEnvFile(await up.readEnv())).filter(
-      (value) => value.length > 20,
-    ))
-      expect(out).not.toContain(secret);
+    for (const secret of secretsIn(await up.readEnv())) expect(out).not.toContain(secret);
   });
 
-  it('makes others in each folder, and keeps them from run to run', async () => {
+  it('makes different secrets in each folder, and keeps them from run to run', async () => {
     await up.run();
     const first = await up.readEnv();
-    expect((await up.run([], true)).code).toBe(0);
+    expect((await up.run({ volumeExists: true })).code).toBe(0);
     expect(await up.readEnv()).toBe(first);
     const other = await upInFolder();
     await other.run();
-    const values = (env: string) =>
-      Object.entries(readEnvFile(env)).filter(([name]) => name !== 'BOOTSTRAP_ADMIN_EMAIL');
-    const ours = values(first).map(([, value]) => value);
-    expect(ours.length).toBe(8);
-    expect(new Set(ours).size).toBe(8);
-    expect(values(await other.readEnv()).filter(([, value]) => ours.includes(value))).toEqual([]);
+    const ours = secretsIn(first);
+    const theirs = secretsIn(await other.readEnv());
     await other.remove();
+    expect([ours.length, theirs.length]).toEqual([8, 8]);
+    expect(new Set([...ours, ...theirs]).size).toBe(16);
   });
 
-  it('adds what is missing to a .env that is there, whatever it ends with', async () => {
+  it('adds what is missing to a .env, also to one without a newline at its end', async () => {
     await writeFile(
       join(up.folder, '.env'),
       'PUBLIC_URL=https://chat.example.com\nENCRYPTION_KEY=\nBOOTSTRAP_ADMIN_EMAIL=ana@example.com',
@@ -245,7 +256,7 @@ describe('deploy/up.sh', () => {
     ).toBe('ana@example.com');
   });
 
-  it('adds https for a DOMAIN, and leaves n8n out when .env says so', async () => {
+  it('adds https for a DOMAIN, leaves n8n out when .env says so, and lets only the owner read .env', async () => {
     const file = join(up.folder, '.env');
     await writeFile(file, 'DOMAIN=chat.example.com\nWITHOUT_N8N=1\n', { mode: 0o644 });
     const { code, out } = await up.run();
@@ -258,7 +269,7 @@ describe('deploy/up.sh', () => {
     expect(out).not.toContain('n8n');
   });
 
-  it('builds nothing over published images', async () => {
+  it('builds nothing when .env names a published image', async () => {
     await writeFile(
       join(up.folder, '.env'),
       'SERVICE_IMAGE=ghcr.io/acme/conversation-service:0.2.0\nWITHOUT_N8N=1\n',
@@ -268,7 +279,7 @@ describe('deploy/up.sh', () => {
   });
 
   it('makes no new secrets for a database whose .env is gone', async () => {
-    const { code, out, err } = await up.run([], true);
+    const { code, out, err } = await up.run({ volumeExists: true });
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(
       /^There is a database already, but no \.env .* Put the copy of \.env back\.\n/,

@@ -1,4 +1,4 @@
-// Reads compose.yaml as Compose does: merges, and variables put in.
+// Reads compose.yaml as Compose does: with merges done and variables filled in.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -41,26 +41,29 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-/** @throws Error as Compose words it, when a variable that is needed has no value */
+/** @throws Error with Compose's words when a required variable has no value */
 export function readCompose(path: string, env: Readonly<Record<string, string>>): ComposeFile {
-  return filled(parse(readFileSync(path, 'utf8'), { merge: true }), env) as ComposeFile;
+  return fillAll(parse(readFileSync(path, 'utf8'), { merge: true }), env) as ComposeFile;
 }
 
-function filled(value: unknown, env: Readonly<Record<string, string>>): unknown {
+function fillAll(value: unknown, env: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') return fill(value, env);
-  if (Array.isArray(value)) return value.map((each) => filled(each, env));
+  if (Array.isArray(value)) return value.map((each) => fillAll(each, env));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filled(each, env)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, fillAll(each, env)]),
+  );
 }
 
-/** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, one inside the other. */
+/** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, the innermost first. */
 function fill(text: string, env: Readonly<Record<string, string>>): string {
-  const inner = /\$\{(\w+)(?::([-+?])([^${}]*))?\}/;
-  const found = inner.exec(text);
+  const innermost = /\$\{(\w+)(?::([-+?])([^${}]*))?\}/;
+  const found = innermost.exec(text);
   if (found === null) return text;
-  const [all, name = '', kind, rest = ''] = found;
+  const [reference, name = '', kind, rest = ''] = found;
+  const value = valueOf(env[name] ?? '', name, kind, rest);
   return fill(
-    text.replace(all, () => valueOf(env[name] ?? '', name, kind, rest)),
+    text.replace(reference, () => value),
     env,
   );
 }
@@ -72,17 +75,11 @@ function valueOf(value: string, name: string, kind: string | undefined, rest: st
   throw new Error(`required variable ${name} is missing a value: ${rest}`);
 }
 
-/** The names that a file refers to. */
+/** The names of the variables that a file uses. */
 export const variablesOf = (text: string): string[] => [
   ...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
 ];
 
 /** NAME=value lines; the last one of a name counts. */
 export const readEnvFile = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    text
-      .split('\n')
-      .flatMap((line) =>
-        /^\w+=/.test(line) ? [line.split(/=(.*)/s).slice(0, 2) as [string, string]] : [],
-      ),
-  );
+  Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));

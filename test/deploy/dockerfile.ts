@@ -1,4 +1,4 @@
-// Reads a Dockerfile as far as ours goes, so that tests run and check its very lines.
+// Reads a Dockerfile with what ours uses, so that tests check and run the lines themselves.
 
 export interface Instruction {
   /** Upper case: COPY, RUN, … */
@@ -38,7 +38,7 @@ const logicalLines = (text: string) =>
     .filter(Boolean);
 
 export interface Copy {
-  /** A stage; null: the build's context. */
+  /** A stage's name; null: the build's context. */
   readonly from: string | null;
   readonly sources: readonly string[];
   readonly target: string;
@@ -58,27 +58,30 @@ export function readCopy(text: string): Copy {
 }
 
 /**
- * Whether .dockerignore keeps a path of the context out: the last pattern that fits it, or a folder
- * it is in, decides.
+ * Says of a path in the context whether .dockerignore keeps it out. The last pattern that fits the
+ * path, or a folder that it is in, decides.
  */
 export function ignoredBy(dockerignore: string): (path: string) => boolean {
   const rules = dockerignore
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => ({ keeps: line.startsWith('!'), fits: pattern(line.replace(/^!/, '')) }));
+    .map((line) => ({
+      isException: line.startsWith('!'),
+      pattern: toRegExp(line.replace(/^!/, '')),
+    }));
   return (path) => {
     const parts = path.split('/');
-    const prefixes = parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
+    const pathAndFolders = parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
     return rules.reduce(
-      (ignored, { keeps, fits }) =>
-        prefixes.some((prefix) => fits.test(prefix)) ? !keeps : ignored,
+      (ignored, { isException, pattern }) =>
+        pathAndFolders.some((each) => pattern.test(each)) ? !isException : ignored,
       false,
     );
   };
 }
 
-const pattern = (glob: string) => {
+const toRegExp = (glob: string) => {
   const source = glob
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replace(/\*\*\/|\*/g, (star) => (star === '*' ? '[^/]*' : '(?:.*/)?'));

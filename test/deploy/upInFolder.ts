@@ -8,14 +8,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface UpFolder {
   readonly folder: string;
-  /**
-   * Runs deploy/up.sh there. @param volume whether the engine says that the database's volume
-   * exists
-   */
-  run(
-    args?: readonly string[],
-    volume?: boolean,
-  ): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+  /** Runs the folder's deploy/up.sh. */
+  run(options?: {
+    readonly args?: readonly string[];
+    /** Whether the engine says that the database's volume exists; false by default. */
+    readonly volumeExists?: boolean;
+  }): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   readEnv(): Promise<string>;
   /** What `docker` was called with, a line each. */
   calls(): Promise<string[]>;
@@ -23,8 +21,8 @@ export interface UpFolder {
 }
 
 /**
- * A copy of what up.sh needs, with an engine that only writes down how it is called: no container
- * engine runs where these tests do.
+ * Copies what up.sh needs to a folder, with a `docker` that only writes down how it is called: no
+ * container engine runs where these tests do.
  */
 export async function upInFolder(): Promise<UpFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
@@ -34,17 +32,17 @@ export async function upInFolder(): Promise<UpFolder> {
   await mkdir(bin);
   await writeFile(
     join(bin, 'docker'),
-    '#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != volume ] || [ "$VOLUME" = there ]\n',
+    '#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != volume ] || [ "$VOLUME" = exists ]\n',
   );
   await chmod(join(bin, 'docker'), 0o755);
   return {
     folder,
-    run: (args = [], volume = false) =>
+    run: ({ args = [], volumeExists = false } = {}) =>
       new Promise((resolve) => {
         const env = {
           PATH: `${bin}:${process.env.PATH}`,
           CALLS: join(folder, 'calls'),
-          VOLUME: volume ? 'there' : '',
+          VOLUME: volumeExists ? 'exists' : '',
         };
         execFile(
           'sh',

@@ -26,10 +26,10 @@ const context = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$
 const run = promisify(execFile);
 const KEY = `cs_live_${'D'.repeat(32)}`;
 
-/** Another user than root runs the program, so root must be here to give it to them. */
-const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
+// The program runs as another user, which only root can start it as.
+const describeAsRoot = process.getuid?.() === 0 ? describe : describe.skip;
 
-asRoot('the image, its lines run in plain folders', () => {
+describeAsRoot('the image, its lines run in plain folders', () => {
   let out: string;
   let node: string;
   let stages: Record<string, BuiltStage>;
@@ -45,8 +45,8 @@ asRoot('the image, its lines run in plain folders', () => {
   }, 600_000);
   afterAll(() => rm(out, { recursive: true, force: true }));
 
-  /** Paths of the image as they are here, and its Node. */
-  const here = ([program, ...rest]: readonly string[]) => [
+  /** A command of the image, with its paths and its Node as they are here. */
+  const commandHere = ([program, ...rest]: readonly string[]) => [
     program === 'node' ? node : program!,
     ...rest.map((word) => (word.startsWith('/') ? join(image.root, word) : word)),
   ];
@@ -60,7 +60,7 @@ asRoot('the image, its lines run in plain folders', () => {
     command: readonly string[],
     env: Record<string, string>,
   ): ChildProcess & { output: string } => {
-    const [program, ...args] = here(command);
+    const [program, ...args] = commandHere(command);
     const child = spawn(program!, args, {
       cwd: join(image.root, image.workdir),
       env,
@@ -72,14 +72,14 @@ asRoot('the image, its lines run in plain folders', () => {
       stream.on('data', (chunk) => (started.output += String(chunk)));
     return started;
   };
-  const ended = async (child: ChildProcess) =>
+  const exitCodeOf = async (child: ChildProcess) =>
     child.exitCode === null && child.signalCode === null
       ? ((await once(child, 'exit'))[0] as number | null)
       : child.exitCode;
 
   it('holds what the service needs to run, and nothing of development', async () => {
     const { packages } = JSON.parse(await readFile(join(context, 'package-lock.json'), 'utf8')) as {
-      packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+      packages: Record<string, { dev?: boolean }>;
     };
     const app = join(image.root, 'app');
     expect((await readdir(app)).sort()).toEqual([
@@ -111,25 +111,19 @@ asRoot('the image, its lines run in plain folders', () => {
     expect(await readdir(join(app, 'service/dist/platform/html/assets'))).toContain('styles');
   });
 
-  it('runs as a user who can change nothing of it, is found healthy, serves, and stops in order', async () => {
-    const { stdout: writable } = await run(
-      'find',
-      [join(image.root, 'app'), '-not', '-type', 'l', '-writable'],
-      { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 },
-    );
-    expect(writable).toBe('');
-    const { stdout: unreadable } = await run(
-      'find',
-      [join(image.root, 'app'), '-not', '-readable'],
-      { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 },
-    );
-    expect(unreadable).toBe('');
+  it('runs as a user who cannot change it, is found healthy, serves, and stops in order', async () => {
+    const findAsUser = async (...tests: string[]) => {
+      const options = { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 };
+      return (await run('find', [join(image.root, 'app'), ...tests], options)).stdout;
+    };
+    expect(await findAsUser('-not', '-type', 'l', '-writable')).toBe('');
+    expect(await findAsUser('-not', '-readable')).toBe('');
     const port = await freePort();
     const env = envOf(port, { BOOTSTRAP_API_KEY: KEY });
     const service = start(image.command, env);
     const check = async () => {
       const checking = start(image.healthcheck, envOf(port));
-      return { code: await ended(checking), output: checking.output };
+      return { code: await exitCodeOf(checking), output: checking.output };
     };
     try {
       await waitFor(
@@ -153,9 +147,8 @@ asRoot('the image, its lines run in plain folders', () => {
     } finally {
       service.kill('SIGTERM');
     }
-    expect(await ended(service)).toBe(0);
-    const after = await check();
-    expect(after).toEqual({
+    expect(await exitCodeOf(service)).toBe(0);
+    expect(await check()).toEqual({
       code: 1,
       output: expect.stringMatching(/^\/readyz cannot be read: .*ECONNREFUSED/),
     });
@@ -163,7 +156,10 @@ asRoot('the image, its lines run in plain folders', () => {
 
   it('takes a command in place of its own', async () => {
     const list = start([...image.command.slice(0, 2), 'key', 'list'], envOf(0));
-    expect([await ended(list), list.output]).toEqual([0, expect.stringContaining('"Default key"')]);
+    expect([await exitCodeOf(list), list.output]).toEqual([
+      0,
+      expect.stringContaining('"Default key"'),
+    ]);
   });
 
   it('puts into n8n’s image exactly what npm would publish', async () => {
@@ -181,15 +177,15 @@ asRoot('the image, its lines run in plain folders', () => {
     expect(files).toContain('dist/nodes/ConversationService/ConversationServiceTrigger.node.js');
   });
 
-  it('has n8n find our package in its folder, the image’s in place of an earlier one', async () => {
+  it('puts our package where n8n finds it, in place of an earlier one', async () => {
     const home = await mkdtemp(join(out, 'home-'));
-    const arguments_ = join(home, 'arguments');
+    const argumentsFile = join(home, 'arguments');
     const entrypoint = join(home, 'entrypoint.sh');
-    await writeFile(entrypoint, `#!/bin/sh\necho "$@" >${arguments_}\n`);
+    await writeFile(entrypoint, `#!/bin/sh\necho "$@" >${argumentsFile}\n`);
     await chmod(entrypoint, 0o755);
-    const there = join(home, '.n8n/nodes/node_modules/n8n-nodes-conversation-service');
-    await mkdir(there, { recursive: true });
-    await writeFile(join(there, 'old.js'), '');
+    const installed = join(home, '.n8n/nodes/node_modules/n8n-nodes-conversation-service');
+    await mkdir(installed, { recursive: true });
+    await writeFile(join(installed, 'old.js'), '');
     const env = {
       PATH: process.env.PATH,
       HOME: home,
@@ -198,8 +194,8 @@ asRoot('the image, its lines run in plain folders', () => {
     };
     for (const args of [[], ['worker', '--concurrency=5']]) {
       await run('sh', [join(stages.n8n!.root, 'opt/n8n-start.sh'), ...args], { env });
-      expect((await readFile(arguments_, 'utf8')).trim()).toBe(args.join(' '));
-      expect((await readdir(there)).sort()).toEqual([
+      expect((await readFile(argumentsFile, 'utf8')).trim()).toBe(args.join(' '));
+      expect((await readdir(installed)).sort()).toEqual([
         'LICENSE',
         'README.md',
         'dist',

@@ -1,5 +1,5 @@
-// The service as its users get it: packed, installed in an empty folder, started there by npx.
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+// The service as users get it: packed, installed in an empty folder, started there by npx.
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,11 @@ describe('npx conversation-service', () => {
   const env = (more: Record<string, string> = {}) => cleanEnv({ PORT: String(port), ...more });
   const npx = (...args: string[]) =>
     run('npx', ['conversation-service', ...args], { cwd: folder, env: env() });
+  const refusedStart = (more: Record<string, string> = {}) => {
+    const options = { cwd: folder, env: env(more), encoding: 'utf8', timeout: 30_000 } as const;
+    const { status, stderr } = spawnSync('npx', ['conversation-service'], options);
+    return { status, stderr };
+  };
   const start = async (): Promise<ChildProcess & { output: string }> => {
     const child = Object.assign(
       spawn('npx', ['conversation-service'], { cwd: folder, env: env() }),
@@ -62,7 +67,7 @@ describe('npx conversation-service', () => {
     await waitFor('the service to end', isGone, { timeoutMs: 20_000 });
   };
 
-  it('is a package with a program, its pages and the example workflows, and no sources or maps', async () => {
+  it('is a package with a program, the assets of its pages and the example workflows, and no sources or maps', async () => {
     const manifest = JSON.parse(
       await readFile(join(folder, 'node_modules/conversation-service/package.json'), 'utf8'),
     ) as { bin: Record<string, string>; engines: { node: string } };
@@ -71,7 +76,13 @@ describe('npx conversation-service', () => {
       engines: { node: '>=24' },
     });
     expect(packed.paths).toEqual(
-      expect.arrayContaining(['LICENSE', 'README.md', 'dist/main.js', 'package.json']),
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'dist/main.js',
+        'dist/platform/html/assets/styles/base.css',
+        'package.json',
+      ]),
     );
     const examples = await readdir(join(root, 'examples/workflows'));
     expect(packed.paths.filter((path) => path.startsWith('dist/examples/'))).toEqual(
@@ -102,7 +113,7 @@ describe('npx conversation-service', () => {
     expect(again.output).not.toContain('/setup?token=');
   });
 
-  it('has its other commands, on the data of the folder', async () => {
+  it('lists the keys, makes a backup and verifies it, on the data of the folder', async () => {
     expect((await npx('key', 'list')).stdout).toMatch(/^key_\S+ {2}cs_live_/m);
     const { stdout } = await npx('backup', '--to', 'backups');
     const [name] = await readdir(join(folder, 'backups'));
@@ -112,18 +123,15 @@ describe('npx conversation-service', () => {
   });
 
   it('refuses a wrong setting in one line, from the environment and from .env', async () => {
-    const wrong = await run('npx', ['conversation-service'], {
-      cwd: folder,
-      env: env({ LOG_LEVEL: 'loud' }),
-    }).catch((error: unknown) => error as { code: number; stderr: string });
-    expect(wrong).toMatchObject({ code: 1 });
-    expect(wrong.stderr).toMatch(/^conversation-service: LOG_LEVEL [^\n]+\n$/);
+    expect(refusedStart({ LOG_LEVEL: 'loud' })).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^conversation-service: LOG_LEVEL [^\n]+\n$/),
+    });
     await writeFile(join(folder, '.env'), 'RETENTION_DAYS=many\n');
-    const fromFile = await run('npx', ['conversation-service'], { cwd: folder, env: env() }).catch(
-      (error: unknown) => error as { code: number; stderr: string },
-    );
-    expect(fromFile).toMatchObject({ code: 1 });
-    expect(fromFile.stderr).toMatch(/^conversation-service: RETENTION_DAYS [^\n]+\n$/);
+    expect(refusedStart()).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^conversation-service: RETENTION_DAYS [^\n]+\n$/),
+    });
     await rm(join(folder, '.env'));
   });
 });

@@ -1,5 +1,5 @@
-// The proxies of deploy/, started for real with their own files: only ports, certificates and
-// addresses are put in.
+// The proxies of deploy/, started with their own files. Only ports, certificates and addresses are
+// replaced.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,8 +14,8 @@ import { waitFor } from '../../helpers/waitFor.ts';
 const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 
 /**
- * Where a program is; null where it is not installed, and its test is left out. With ALL_DEPLOY=1
- * none may be missing.
+ * Where a program is; null when it is not installed, and its test is then skipped. With ALL_DEPLOY=1
+ * a missing program is an error.
  */
 export function findProgram(name: string): string | null {
   const found = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
@@ -53,18 +53,18 @@ export const startNginx: StartProxy = async (program, [first, second]) => {
   const { key, cert } = (await makeTestCa()).server;
   await writeFile(join(folder, 'key.pem'), key);
   await writeFile(join(folder, 'cert.pem'), cert);
-  // The site is the file itself; around it what Debian's nginx.conf has around a site.
-  const site = put(readFileSync(join(deploy, 'nginx.conf'), 'utf8'), {
+  // Our file is a site. The file below takes the place of Debian's nginx.conf, which includes sites.
+  const site = replaceAll(readFileSync(join(deploy, 'nginx.conf'), 'utf8'), {
     '127.0.0.1:3001': first,
     '127.0.0.1:3002': second,
-    // Over https as there, and over http beside it, for tests that trust no such certificate.
+    // https as in the file, and http beside it, for tests that do not trust the certificate.
     'listen 443 ssl': `listen 127.0.0.1:${securePort} ssl; listen 127.0.0.1:${port}`,
     '/etc/ssl/conversations.example.com.pem': join(folder, 'cert.pem'),
     '/etc/ssl/private/conversations.example.com.key': join(folder, 'key.pem'),
   });
   await writeFile(
     join(folder, 'nginx.conf'),
-    `user root; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn; events {}\nhttp { access_log off; ${temporary(folder)}\n${site}}\n`,
+    `user root; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn; events {}\nhttp { access_log off; ${temporaryPaths(folder)}\n${site}}\n`,
   );
   const url = `http://127.0.0.1:${port}`;
   const proxy = await start(
@@ -77,20 +77,19 @@ export const startNginx: StartProxy = async (program, [first, second]) => {
   return { url, stop: () => proxy.stop().then(() => rm(folder, { recursive: true, force: true })) };
 };
 
-const temporary = (folder: string) =>
+const temporaryPaths = (folder: string) =>
   ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ');
 
-/**
- * @throws Error when the file does not have what is to be replaced: it would run with something
- * else
- */
-function put(text: string, values: Readonly<Record<string, string>>): string {
-  return Object.entries(values).reduce((done, [from, to]) => {
-    if (!done.includes(from)) throw new Error(`${from} is not in the file`);
-    return done.replaceAll(from, to);
-  }, text);
+/** @throws Error when the text lacks something that is to be replaced */
+function replaceAll(text: string, values: Readonly<Record<string, string>>): string {
+  let replaced = text;
+  for (const [from, to] of Object.entries(values)) {
+    if (!replaced.includes(from)) throw new Error(`${from} is not in the file`);
+    replaced = replaced.replaceAll(from, to);
+  }
+  return replaced;
 }
 
 async function start(
@@ -116,10 +115,7 @@ async function start(
     await rm(home, { recursive: true, force: true });
   };
   try {
-    await waitFor('the proxy', async () => {
-      if (child.exitCode !== null) return true;
-      return isReady();
-    });
+    await waitFor('the proxy', () => child.exitCode !== null || isReady());
     if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
   } catch (error) {
     await stop();

@@ -1,4 +1,4 @@
-// `npm run release` in clones: what it refuses, and a dry run from beginning to end.
+// `npm run release` in a copy of the repository: what it refuses, a dry run and a release.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ describe('npm run release', () => {
   let start: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-release-'));
-    // The clone starts with the files as they are in this folder now, committed or not.
+    // The copy starts with the files as they are here now, committed or not.
     git('init', '--quiet', '--initial-branch', 'main');
     const files = sh(root, 'git', 'ls-files', '--cached', '--others', '--exclude-standard');
     const list = join(folder, '.git/files');
@@ -33,7 +33,7 @@ describe('npm run release', () => {
     commit('everything');
     start = git('rev-parse', 'HEAD').trim();
   }, TIMEOUT_MS);
-  // Each test begins with the same commit. What is built stays, so that no test builds all of it again.
+  // Each test begins with the same commit. What is built stays, so that no test builds it all again.
   beforeEach(() => {
     git('checkout', '--quiet', '--force', '-B', 'main', start);
     git('clean', '--quiet', '--force', '-d');
@@ -79,20 +79,20 @@ describe('npm run release', () => {
         .replace(/"owner": "[^"]*"/, `"owner": "${owner}"`)
         .replace(/"author": .*/, '"author": { "name": "Ana", "email": "ana@example.com" }'),
     );
-  /** Makes the clone look as if `version` was released: its tag, then something unreleased. */
+  /** Makes it look as if `version` was released: with its tag, and then something unreleased. */
   const pretendReleased = (version: string) => {
-    const news =
+    const entries =
       '- Something that is\n  new.\n- [The inbox](docs/inbox.md), on [npm](https://www.npmjs.com).';
     edit('CHANGELOG.md', (text) =>
       text
         .replace(/^## \[([^\]]+)\] - Unreleased$/m, '## [$1] - 2026-01-01')
-        .replace(/^## /m, `## [Unreleased]\n\n### Added\n\n${news}\n\n## `),
+        .replace(/^## /m, `## [Unreleased]\n\n### Added\n\n${entries}\n\n## `),
     );
     git('tag', `v${version}`);
   };
 
   it(
-    'refuses without an owner, on another branch, with changes, or without anything new',
+    'refuses without an owner, on another branch, with uncommitted changes, without a newer version, or without anything new',
     () => {
       const refusedFor = (reason: RegExp, ...args: string[]) => {
         const { status, stderr } = release('--no-checks', ...args);
@@ -125,7 +125,7 @@ describe('npm run release', () => {
   );
 
   it(
-    'dry: writes tarballs, checksums, notes and the images’ build commands, and changes nothing',
+    'writes tarballs, checksums, notes and the images’ build commands in a dry run, and changes nothing',
     () => {
       fillIn('');
       pretendReleased('0.1.0');
@@ -158,7 +158,7 @@ describe('npm run release', () => {
   );
 
   it(
-    'real: sets versions, addresses and the date, commits and tags, and pushes nothing',
+    'sets versions, addresses and the date, commits and tags',
     () => {
       fillIn('acme');
       pretendReleased('0.1.0');
@@ -171,16 +171,16 @@ describe('npm run release', () => {
       expect(git('log', '-1', '--format=%s').trim()).toBe('chore(release): 0.2.0');
       expect(git('tag', '--points-at', 'HEAD').trim()).toBe('v0.2.0');
       expect(git('status', '--porcelain')).toBe('');
-      for (const [place, directory] of [
-        ['.', undefined],
-        ['service', 'service'],
+      for (const [manifest, directory] of [
+        ['package.json', {}],
+        ['service/package.json', { directory: 'service' }],
       ] as const)
-        expect(JSON.parse(read(join(place, 'package.json')))).toMatchObject({
+        expect(JSON.parse(read(manifest))).toMatchObject({
           version: '0.2.0',
           repository: {
             type: 'git',
             url: 'git+https://github.com/acme/n8n-nodes-conversation-service.git',
-            ...(directory === undefined ? {} : { directory }),
+            ...directory,
           },
           bugs: 'https://github.com/acme/n8n-nodes-conversation-service/issues',
           author: { name: 'Ana', email: 'ana@example.com' },
@@ -233,7 +233,7 @@ describe('npm run release', () => {
 
 describe('the changelog', () => {
   const text = `# Changelog\n\n## [0.2.0] - Unreleased\n\n### Added\n\n- One thing\n  on two lines.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n`;
-  it('gets the date of a release, whose notes are its section with wrapped lines joined', () => {
+  it('gets a release’s date; its section, with wrapped lines joined, is the release’s notes', () => {
     expect(unreleasedOf(text)).toMatchObject({ version: '0.2.0' });
     const changed = dated(text, '0.2.0', '2026-11-25');
     expect(changed).toContain('## [0.2.0] - 2026-11-25\n');

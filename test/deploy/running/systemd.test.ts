@@ -11,7 +11,7 @@ const deploy = fileURLToPath(new URL('../../../deploy/systemd', import.meta.url)
 const analyze = findProgram('systemd-analyze');
 const test = analyze === null ? it.skip : it;
 
-describe('the units of systemd', () => {
+describe('deploy/systemd', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
@@ -24,7 +24,7 @@ describe('the units of systemd', () => {
       join(folder, 'conversation-service-worker@.service'),
       join(folder, 'conversation-service-worker@3101.service'),
     );
-    // Where Node is here.
+    // systemd-analyze wants the program to exist.
     for (const name of await readdir(folder))
       await writeFile(
         join(folder, name),
@@ -34,9 +34,9 @@ describe('the units of systemd', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const verify = (name: string) =>
-    new Promise<{ code: number; said: string }>((resolve) => {
+    new Promise<{ code: number; output: string }>((resolve) => {
       execFile(analyze!, ['verify', '--man=no', join(folder, name)], (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), said: out + err }),
+        resolve({ code: error === null ? 0 : Number(error.code), output: out + err }),
       );
     });
 
@@ -46,32 +46,35 @@ describe('the units of systemd', () => {
     'conversation-service-worker@3101.service',
     'conversation-service.target',
   ])('systemd finds nothing wrong with %s', async (name) => {
-    expect(await verify(name)).toEqual({ code: 0, said: '' });
+    expect(await verify(name)).toEqual({ code: 0, output: '' });
   });
 
-  test('would say what is wrong', async () => {
+  test('systemd would name a setting that does not exist', async () => {
     const text = await readFile(join(folder, 'conversation-service.service'), 'utf8');
     await writeFile(join(folder, 'wrong.service'), text.replace('StateDirectory=', 'StateFolder='));
-    expect((await verify('wrong.service')).said).toContain('StateFolder');
+    expect((await verify('wrong.service')).output).toContain('StateFolder');
   });
 
   it.each([
     ['conversation-service-api@3001.service', 'api', 3001],
     ['conversation-service-worker@3101.service', 'worker', 3101],
   ])(
-    '%s gives the process its role and port, over whatever the file of settings says',
+    '%s gives the process its role and port, whatever the settings file says',
     async (name, role, port) => {
-      const command = /^ExecStart=\/usr\/bin\/env (.*?) \//m
-        .exec(await readFile(join(folder, name), 'utf8'))![1]!
-        .replaceAll('%i', name.match(/@(\d+)/)![1]!);
-      const given = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')));
+      const unit = await readFile(join(folder, name), 'utf8');
+      const instance = /@(\d+)/.exec(name)![1]!;
+      const assignments = /^ExecStart=\/usr\/bin\/env (.*?) \//m
+        .exec(unit)![1]!
+        .replaceAll('%i', instance)
+        .split(' ');
+      const fromUnit = Object.fromEntries(assignments.map((pair) => pair.split('=')));
       expect(
         readConfig({
           DATABASE_URL: 'postgres://localhost/x',
           ENCRYPTION_KEY: 'a'.repeat(64),
           PUBLIC_URL: 'https://conversations.example.com',
           PORT: '1',
-          ...given,
+          ...fromUnit,
         }),
       ).toMatchObject({ role, port, host: '127.0.0.1' });
     },

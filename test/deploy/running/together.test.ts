@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -23,16 +23,16 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 const caddy = findProgram('caddy');
 const postgres = findPostgres();
-const whole = caddy !== null && postgres !== null ? describe : describe.skip;
+const describeHere = caddy !== null && postgres !== null ? describe : describe.skip;
 
-/** One that somebody chose. */
+/** With characters that a shell and SQL must not read as their own. */
 const N8N_PASSWORD = `it's "one`;
 
 /**
  * The four processes with the settings of compose.yaml, its database and its proxy: all but the
  * containers and n8n.
  */
-whole('what compose.yaml starts, as processes', () => {
+describeHere('what compose.yaml starts, as processes', () => {
   let folder: string;
   let env: Record<string, string>;
   let compose: ComposeFile;
@@ -46,7 +46,7 @@ whole('what compose.yaml starts, as processes', () => {
 
   const psql = (...args: string[]) =>
     run(join(postgres!, 'psql'), ['--no-psqlrc', '-v', 'ON_ERROR_STOP=1', ...args]);
-  /** The database as compose.yaml names it, where it is here. */
+  /** The database's address in compose.yaml, with the server that runs here. */
   const databaseUrl = () =>
     compose.services['api-1']!.environment.DATABASE_URL!.replace(
       '@postgres:5432',
@@ -91,7 +91,7 @@ whole('what compose.yaml starts, as processes', () => {
     };
     await run('sh', [join(root, 'deploy/postgres-init.sh')], {
       env: {
-        PATH: `${dirname(findProgram('psql')!)}:${process.env.PATH}`,
+        PATH: `${postgres!}:${process.env.PATH}`,
         ...admin,
         ...compose.services.postgres!.environment,
         POSTGRES_PASSWORD: '',
@@ -123,7 +123,7 @@ whole('what compose.yaml starts, as processes', () => {
     ['conversation_service', 'n8n'],
     ['n8n', 'conversation_service'],
   ])(
-    'gives %s a role that may do everything in its own database, and not open that of %s',
+    'gives %s a role that may do everything in its own database, and may not open that of %s',
     async (own, other) => {
       const address = new URL(databaseUrl());
       address.username = own;
@@ -141,7 +141,7 @@ whole('what compose.yaml starts, as processes', () => {
     },
   );
 
-  it('is one service: key, chat, stream and event meet whichever process serves them', async () => {
+  it('is one service: key, chat, streams and event work through each of its processes', async () => {
     const { port } = receiver.address() as AddressInfo;
     expect(
       (
@@ -168,7 +168,7 @@ whole('what compose.yaml starts, as processes', () => {
     expect(found.map(({ body }) => body.data.length)).toEqual([1, 1]);
   });
 
-  it('sends nothing to another private address', async () => {
+  it('refuses a subscription with another private address', async () => {
     const { port } = new URL(databaseUrl());
     const { status, body } = await api().post('/api/hooks', {
       event: 'message.received',
@@ -177,7 +177,7 @@ whole('what compose.yaml starts, as processes', () => {
     expect([status, body.error.code]).toEqual([422, 'target_url_not_public']);
   });
 
-  it('has workers that tell how they are, and nothing else', async () => {
+  it('has workers that answer about their health and metrics, and nothing else', async () => {
     for (const name of ['worker-1', 'worker-2']) {
       const metrics = await fetch(`${url(name)}/metrics`, {
         headers: { authorization: `Bearer ${env.METRICS_TOKEN}` },
@@ -199,13 +199,13 @@ whole('what compose.yaml starts, as processes', () => {
 
   it('goes on when an API process and a worker are killed', async () => {
     await Promise.all([programs['api-1']!.kill(), programs['worker-1']!.kill()]);
-    // Until the proxy has seen that one is gone, a call that had gone there ends in a 502; a client
-    // asks again, under the same id.
+    // Until the proxy has noticed that a process is gone, its calls end in a 502. A client then asks
+    // again, with the same id.
     const insist = <T>(what: string, ask: () => Promise<T>) =>
       waitFor(what, () => ask().catch(() => null));
     const customer = await insist('a chat session', () => chatCustomer(proxy.url));
     for (const text of ['one', 'two', 'three'])
-      await insist('an answer', () => customer.write(text, `id of ${text}`));
+      await insist('the message to be accepted', () => customer.write(text, `id of ${text}`));
     await waitFor(
       'the events, at the latest when the dead worker’s are taken over',
       () => received.length >= 4,
@@ -213,7 +213,7 @@ whole('what compose.yaml starts, as processes', () => {
     );
   }, 90_000);
 
-  it('comes back from pg_dump as docs/operations.md takes it', async () => {
+  it('comes back from a pg_dump made as docs/operations.md says', async () => {
     const hook = (await api().get('/api/hooks')).body.data[0].id as string;
     await Promise.all(['api-2', 'worker-2'].map((name) => programs[name]!.stop()));
     const dump = join(folder, 'service.dump');
@@ -231,7 +231,10 @@ whole('what compose.yaml starts, as processes', () => {
       dump,
     ]);
     await Promise.all(['api-2', 'worker-2'].map(start));
-    await waitFor('the proxy to see it', async () => (await fetch(`${proxy.url}/readyz`)).ok);
+    await waitFor(
+      'the proxy to find the service',
+      async () => (await fetch(`${proxy.url}/readyz`)).ok,
+    );
     expect((await api().get('/api/hooks')).body.data[0].id).toBe(hook);
     const before = received.length;
     await (await chatCustomer(proxy.url)).write('after the restore');
