@@ -1,5 +1,5 @@
-// Bare Express routes that parse a message and answer with the JSON that the service answered with:
-// alone, and below /safe with the headers that the service sends too.
+// Bare Express routes that parse a message and answer with the JSON that the service answered with.
+// Those below /safe also send the service's security headers.
 import { createServer } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { commonHeaders } from '../../service/src/platform/http/server/securityHeaders.ts';
@@ -8,7 +8,7 @@ import { answerQuestions } from './children.ts';
 
 answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAnswer: string }) => {
   const app = express();
-  // As in the service, so that the bare route does no work that the service does not do.
+  // As in the service: the bare route must not do work that the service does not do.
   app.set('etag', false);
   const answering = (status: number, answer: string) => {
     const sent = JSON.parse(answer) as unknown;

@@ -1,22 +1,22 @@
 /**
- * `npm run bench`: what the service costs beside bare programs, with much stored, beside a bad receiver, and
- * beside what people would otherwise build. The whole run takes about half an hour and writes
- * docs/benchmarks.md.
+ * `npm run bench`: what the service costs beside bare programs, with much stored, beside a bad
+ * receiver, and beside what people would otherwise build. A whole run takes about half an hour and
+ * writes docs/benchmarks.md.
  *
- * `-- deliveries` (or any of the names in PARTS, several too) runs those parts and prints their table; the page is
- * written by whole runs only, so that its rows are of one machine and one day. `--quick` tries
- * everything out with little and writes nothing. `--out <file>` writes the page there instead, also
- * for parts and for `--quick`.
- * `--profile` measures deliveries and messages under a CPU profiler, in about five minutes, and writes the section that
- * says what the time is spent for. It can be added to `--postgres`, and then prints that.
+ * `-- deliveries` (or other names in PARTS) runs those parts and prints their table. Only whole runs
+ * write the page, so that its rows are of one machine and one day. `--quick` tries everything with
+ * little load and writes nothing. `--out <file>` writes the page there instead, also for parts and
+ * for `--quick`.
  *
- * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about ten minutes, and writes that
- * section of the page alone; a run without it leaves the section as it is. Its parts are those of
- * POSTGRES_PARTS. In the same way `--n8n` measures a real n8n with our trigger, in about fifteen minutes.
+ * Three sections of the page have runs of their own, which leave the rest of the page as it is:
+ * - `--profile` measures deliveries and messages under a CPU profiler, in about five minutes, and
+ *   writes what the time is spent on. Together with `--postgres`, it only prints that.
+ * - `--postgres` measures the service on a PostgreSQL server of the bench's own, in about ten minutes.
+ *   Its parts are those in POSTGRES_PARTS.
+ * - `--n8n` measures a real n8n with our trigger, in about fifteen minutes.
  *
- * Ours and what it is compared with take turns, so that whatever else the machine does falls on
- * both; the ratios are of neighbouring runs. On a machine that is busy, the ratio of CPU time is
- * the one to trust.
+ * The service and what it is compared with take turns, so that whatever else the machine does slows
+ * both; the ratios are of neighbouring runs. On a busy machine, trust the ratio of CPU time.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,8 +55,8 @@ import { measureTeam } from './team.ts';
 const PAGE = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
 const WHOLE: Effort = { rounds: 5, share: 1 };
 const QUICK: Effort = { rounds: 2, share: 0.1 };
-const WHOLE_SECTION: Effort = { rounds: 3, share: 1 };
-const QUICK_SECTION: Effort = { rounds: 1, share: 0.1 };
+const FEW_ROUNDS: Effort = { rounds: 3, share: 1 };
+const QUICK_FEW_ROUNDS: Effort = { rounds: 1, share: 0.1 };
 const GIVE_UP_MS = 45 * 60_000;
 
 type Part = (tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>;
@@ -113,16 +113,15 @@ function readArguments() {
       out: { type: 'string' },
     },
   });
-  const section =
-    (['n8n', 'postgres', 'profile'] as const).find((name) => values[name]) ?? ('main' as const);
+  const sections = ['n8n', 'postgres', 'profile'] as const;
+  const section = sections.find((name) => values[name]) ?? ('main' as const);
   const parts = NAMES_OF[section];
   const unknown = positionals.filter((name) => !parts.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
   const isWhole = positionals.length === 0 && !values.quick;
-  const [whole, quick] = ['main', 'profile'].includes(section)
-    ? [WHOLE, QUICK]
-    : [WHOLE_SECTION, QUICK_SECTION];
+  const isSlow = section === 'postgres' || section === 'n8n';
+  const [whole, quick] = isSlow ? [FEW_ROUNDS, QUICK_FEW_ROUNDS] : [WHOLE, QUICK];
   return {
     names: positionals.length === 0 ? parts : positionals,
     effort: values.quick ? quick : whole,
@@ -145,24 +144,24 @@ async function measure(
   return { date, machine, parts };
 }
 
-type Measure = (names: readonly string[], ...of: Parameters<Part>) => Promise<Report>;
+type Measure = (names: readonly string[], ...settings: Parameters<Part>) => Promise<Report>;
 
-const measureHere: Measure = (names, ...of) => {
-  if (names.includes('bullmq')) ensureRedis(); // before its version is named
-  return measure(names, describeMachine(), (name) => PARTS[name]!(...of));
+const measureEmbedded: Measure = (names, ...settings) => {
+  if (names.includes('bullmq')) ensureRedis(); // before describeMachine names its version
+  return measure(names, describeMachine(), (name) => PARTS[name]!(...settings));
 };
 
 const MEASURE: Readonly<Record<SectionName | 'main', Measure>> = {
-  main: measureHere,
-  profile: measureHere,
-  async postgres(names, ...of) {
+  main: measureEmbedded,
+  profile: measureEmbedded,
+  async postgres(names, ...settings) {
     const server = await startBenchServer();
     const machine = [
       ...describeMachine(),
       `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`,
     ];
     try {
-      return await measure(names, machine, (name) => POSTGRES_PARTS[name]!(server, ...of));
+      return await measure(names, machine, (name) => POSTGRES_PARTS[name]!(server, ...settings));
     } finally {
       await server.stop();
     }
@@ -173,7 +172,7 @@ const MEASURE: Readonly<Record<SectionName | 'main', Measure>> = {
 async function main(): Promise<void> {
   const { names, effort, profile, section, file } = readArguments();
   setTimeout(() => {
-    console.error('The bench takes too long and is given up.');
+    console.error('The bench takes too long and gives up.');
     process.exit(1);
   }, GIVE_UP_MS).unref();
   const profiles = profile

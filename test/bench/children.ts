@@ -1,4 +1,4 @@
-// The bench's own processes and folders, all gone when it ends, however it ends.
+// The processes and folders of the bench. They are all gone when it ends, however it ends.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => process.exit(130));
 
-/** Ends the process with the bench. */
+/** Has the process killed when the bench ends. */
 export const adopt = <Adopted extends Child>(child: Adopted): Adopted => {
   children.add(child);
   return child;
@@ -110,18 +110,18 @@ export interface RunningService {
   readonly pid: number;
   /** From the start of the process until `/readyz` answered 200. */
   readonly startMs: number;
-  /** Begins a CPU profile, when profiles are asked for. */
+  /** Begins a CPU profile, if profiles are wanted. */
   beginProfile(): Promise<void>;
-  /** Ends and keeps it. @param count how often what was measured happened */
+  /** Ends the profile and keeps it. @param count how often `what` happened in it */
   endProfile(what: string, count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts the built service with a store of its own on disk.
- * @param profiles where CPU profiles go; undefined: none
- * @param more.folder holds the store as `data`; a new one when left out
- * @param more.env settings beside the bench's own
+ * @param profiles the folder for CPU profiles; undefined: there are none
+ * @param options.folder holds the store as `data`; a new one when left out
+ * @param options.env settings besides the bench's own
  */
 export async function startService(
   caFile: string,
@@ -145,7 +145,7 @@ export async function startService(
         ...SETTINGS,
         PORT: String(port),
         DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: undefined, // that of the tests
+        DATABASE_URL: undefined, // the tests may have one
         NODE_EXTRA_CA_CERTS: caFile,
         NODE_OPTIONS: profiles && `--import=${pathOf('profiler.ts')}`,
         BENCH_PROFILES: profiles,
@@ -192,21 +192,36 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** The fields of /proc/<pid>/stat behind the program's name. */
-export const statOf = (pid: number | string): string[] =>
-  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+const TICKS_A_SECOND = 100;
+
+/** What /proc/<pid>/stat says of a process. */
+export function statOf(pid: number | string) {
+  const behindName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!;
+  const [, parent, ...fields] = behindName.split(' ').map(Number);
+  const [user, system, userOfEnded, systemOfEnded] = fields.slice(9, 13) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return {
+    parentPid: parent!,
+    cpuSeconds: (user + system) / TICKS_A_SECOND,
+    /** Of its children that have ended. */
+    endedCpuSeconds: (userOfEnded + systemOfEnded) / TICKS_A_SECOND,
+  };
+}
 
 /** Seconds of CPU that processes have used, to 10 ms; NaN where /proc does not say. */
 export function cpuSeconds(...pids: readonly number[]): number {
   try {
-    const ticks = pids.map(statOf).map((fields) => Number(fields[11]) + Number(fields[12]));
-    return ticks.reduce((a, b) => a + b, 0) / 100;
+    return pids.reduce((sum, pid) => sum + statOf(pid).cpuSeconds, 0);
   } catch {
     return Number.NaN;
   }
 }
 
-/** Runs `work`. @returns the microseconds of CPU that the process used for each of `count` */
+/** @returns the microseconds of CPU that the process uses during `work`, divided by `count` */
 export async function cpuMicrosEach(
   pid: number,
   count: number,

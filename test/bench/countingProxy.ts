@@ -1,11 +1,11 @@
-// A TCP proxy before PostgreSQL that counts what one process asks for.
+// A TCP proxy in front of PostgreSQL that counts what one process asks for.
 import { connect, createServer } from 'node:net';
 import { listenTracked } from '../helpers/trackedServer.ts';
 
 export interface Traffic {
   /** Statements, BEGIN and COMMIT included. */
   readonly statements: number;
-  /** What is sent without waiting for an answer is one trip. */
+  /** Whatever is sent without an answer in between is one trip. */
   readonly trips: number;
 }
 
@@ -16,8 +16,8 @@ export interface CountingProxy {
   close(): Promise<void>;
 }
 
-/** The messages of the protocol that run something: Execute, and Query. */
-const RUNS: ReadonlySet<number> = new Set([0x45, 0x51]);
+/** The types of the protocol's messages that run a statement: `E` for Execute, `Q` for Query. */
+const STATEMENT_TYPES: ReadonlySet<string> = new Set(['E', 'Q']);
 const LENGTH_BYTES = 4;
 
 export async function startCountingProxy(serverUrl: string): Promise<CountingProxy> {
@@ -26,22 +26,25 @@ export async function startCountingProxy(serverUrl: string): Promise<CountingPro
   let trips = 0;
   const server = createServer({ noDelay: true }, (client) => {
     const backend = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    const count = messageCounter((type) => {
-      if (RUNS.has(type)) statements += 1;
+    const read = messageReader((type) => {
+      if (STATEMENT_TYPES.has(type)) statements += 1;
     });
     let isAsking = false;
     client.on('data', (bytes: Buffer) => {
       if (!isAsking) trips += 1;
       isAsking = true;
-      count(bytes);
+      read(bytes);
       backend.write(bytes);
     });
     backend.on('data', (bytes: Buffer) => {
       isAsking = false;
       client.write(bytes);
     });
-    const end = () => (client.destroy(), backend.destroy());
-    for (const socket of [client, backend]) socket.on('error', end).on('close', end);
+    const sockets = [client, backend];
+    const end = () => {
+      for (const socket of sockets) socket.destroy();
+    };
+    for (const socket of sockets) socket.on('error', end).on('close', end);
   });
   const tracked = await listenTracked(server, 0, '127.0.0.1');
   const url = new URL(serverUrl);
@@ -55,8 +58,8 @@ export async function startCountingProxy(serverUrl: string): Promise<CountingPro
   };
 }
 
-/** Calls back with the type of each message. The first one of a connection has none. */
-function messageCounter(onMessage: (type: number) => void): (bytes: Buffer) => void {
+/** Calls back with the type of each message. The first message of a connection has no type. */
+function messageReader(onMessage: (type: string) => void): (bytes: Buffer) => void {
   let pending = Buffer.alloc(0);
   let typeBytes = 0;
   return (bytes) => {
@@ -64,7 +67,7 @@ function messageCounter(onMessage: (type: number) => void): (bytes: Buffer) => v
     while (pending.length >= typeBytes + LENGTH_BYTES) {
       const length = typeBytes + pending.readUInt32BE(typeBytes);
       if (pending.length < length) return;
-      if (typeBytes === 1) onMessage(pending[0]!);
+      if (typeBytes === 1) onMessage(String.fromCharCode(pending[0]!));
       pending = pending.subarray(length);
       typeBytes = 1;
     }

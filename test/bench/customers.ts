@@ -1,16 +1,16 @@
-// What the bench does with the service's API beside measuring it: customers, subscriptions.
+// What the bench does with the service's API besides measuring it: customers, subscriptions.
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { RunningService } from './children.ts';
 import { repeat } from './repeat.ts';
 
-/** Of a usual length, with the customer's own number in it: masking is part of the work. */
+/** A message of a usual length. It holds the customer's own number: masking is part of the work. */
 export const MESSAGE_TEXT =
   'Hello María, Tuesday at ten works for us. Call +54 9 11 5555 0134 if anything changes; order 20481 is on its way.';
 
 export type Api = Pick<RunningService, 'url' | 'apiKey'>;
 
-/** @throws Error when the answer is no 2xx */
+/** @throws Error when the answer's status is not 2xx */
 export async function call<Answer>(
   { url, apiKey }: Api,
   method: string,
@@ -55,7 +55,7 @@ export async function subscribe(api: Api, event: string, targetUrl: string): Pro
   return (await call<{ id: string }>(api, 'POST', '/api/hooks', wanted)).id;
 }
 
-/** Waits until every result is recorded. */
+/** Waits until every delivery of the subscriptions has its result recorded. */
 export async function waitUntilRecorded(
   api: Api,
   hooks: readonly string[],

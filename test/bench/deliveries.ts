@@ -16,7 +16,7 @@ import {
 
 /** Each with its own target path; the service opens up to 32 connections for each. */
 export const SUBSCRIPTIONS = 8;
-/** How many requests are under way at once at the most, on either side. */
+/** How many requests may be under way at once, on either side. */
 export const CONCURRENCY = 256;
 const DELIVERIES = 8000;
 /** The bare loop is faster and sends more, so that its runs are not too short to measure. */
@@ -30,9 +30,9 @@ export interface DeliveryRig {
   /** Deliveries of one run. */
   readonly count: number;
   readonly bareCount: number;
-  /** The service empties a backlog into the sink. */
+  /** A run in which the service empties a backlog into the sink. */
   ours(): Promise<Run>;
-  /** The same bodies and headers as the last delivery that came, by a bare loop. */
+  /** A run in which a bare loop sends body and headers of the last delivery again and again. */
   bare(): Promise<Run>;
   stop(): Promise<void>;
 }
@@ -106,8 +106,8 @@ export async function subscribeAll(
 }
 
 /**
- * Customers write while the sink answers 400, which ends a delivery; then all of these are
- * recovered while the sink holds its answers. What is measured begins when it lets go.
+ * Queues deliveries: customers write while the sink answers 400, which ends each delivery; then all
+ * are recovered while the sink holds its answers. A run begins when the sink lets go.
  */
 export async function queueBacklog(
   { service, customers, hooks }: Subscribed,

@@ -1,5 +1,5 @@
-// Contacts, conversations and messages as the service stores them, for stores that are filled without
-// it.
+// Contacts, conversations and messages as the service stores them, for stores that the bench fills
+// itself.
 import type { Contact } from '../../service/src/conversations/contact.ts';
 import {
   openConversation,

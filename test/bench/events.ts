@@ -11,7 +11,7 @@ export interface EventSource {
   readonly customers: readonly string[];
 }
 
-/** @param name of the subscription's path at the sink */
+/** @param name ends the path of the subscription at the sink */
 export async function startEvents(
   service: RunningService,
   sink: Sink,

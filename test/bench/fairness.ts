@@ -1,4 +1,4 @@
-// How much one bad subscriber costs the others, and what becomes of a burst at a slow receiver.
+// How much one bad subscriber slows the others, and whether a slow receiver gets all of a burst.
 import { cpuSeconds, startService, type RunningService } from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
 import {
@@ -17,7 +17,7 @@ import type { Tls } from './sinkClient.ts';
 import { median, quantile } from './statistics.ts';
 
 const OTHERS = 24;
-/** To each service. */
+/** Messages to each service. */
 const WRITES_A_SECOND = 10;
 const MESSAGES = 128;
 /** Events waiting for the bad subscriber when measuring begins. */
@@ -29,7 +29,7 @@ const SLOW_MS = 100;
 
 type SideName = 'without' | 'with';
 
-/** Of one round. */
+/** What one round took. */
 interface Times {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -38,9 +38,9 @@ interface Times {
 }
 
 /**
- * Measures 24 subscriptions of a workspace with and without one more that hangs and has many events
- * waiting. Two services run side by side, so that whatever else the machine does falls on both. The
- * same messages were written to both before.
+ * Measures the subscriptions of a workspace with and without one more that hangs and has many events
+ * waiting. Two services run side by side, so that whatever else the machine does slows both. Both
+ * have the same messages stored.
  */
 export async function measureFairness(tls: Tls, effort: Effort): Promise<PartResult> {
   const receivers = await startReceivers(tls);
@@ -60,7 +60,7 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
     runs.push(await measureRound(sides, receivers, messages));
   for (const { service } of sides) await service.stop();
   await receivers.stop();
-  const middle = (side: SideName, time: keyof Times) =>
+  const medianOf = (side: SideName, time: keyof Times) =>
     round(median(runs.map((run) => run[side][time])));
   return {
     ratios: [
@@ -68,20 +68,20 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
         name: `Event to ${OTHERS} subscriptions while another one hangs, p99, to without it`,
         values: runs.map((run) => run.with.p99Ms / run.without.p99Ms),
         goal: { atMost: 2 },
-        ours: `${middle('with', 'p99Ms')} ms`,
-        beside: `${middle('without', 'p99Ms')} ms`,
+        ours: `${medianOf('with', 'p99Ms')} ms`,
+        beside: `${medianOf('without', 'p99Ms')} ms`,
       },
     ],
     figures: [
       {
         name: 'While another one hangs: p50, beside it without',
-        ours: `${middle('with', 'p50Ms')} ms`,
-        beside: `${middle('without', 'p50Ms')} ms`,
+        ours: `${medianOf('with', 'p50Ms')} ms`,
+        beside: `${medianOf('without', 'p50Ms')} ms`,
       },
       {
         name: 'While another one hangs: CPU seconds a second, beside it without',
-        ours: middle('with', 'cpu'),
-        beside: middle('without', 'cpu'),
+        ours: medianOf('with', 'cpu'),
+        beside: medianOf('without', 'cpu'),
       },
     ],
     settings: [
@@ -128,8 +128,8 @@ async function measureRound(
 }
 
 /**
- * Many events at once for a receiver that handles one after the other, ten a second; the time-out is
- * the real one of 10 s.
+ * Sends many events at once to a receiver that handles one after the other, ten a second. The time-out
+ * is the default of 10 s.
  */
 export async function measureBurst(tls: Tls, effort: Effort): Promise<PartResult> {
   const receivers = await startReceivers(tls);

@@ -1,5 +1,5 @@
-// What the overview has counted after ninety busy days: each hour of them, with several tools and
-// subscriptions.
+// Fills a store with what the overview has counted after ninety days of which every hour was busy,
+// with several tools and subscriptions.
 import { foldAll } from '../../service/src/overview/fold.ts';
 import { count, type Counting } from '../../service/src/platform/counting/count.ts';
 import { durationBucket } from '../../service/src/platform/counting/durations.ts';

@@ -1,5 +1,5 @@
-// Fills a store with finished conversations: through the store itself, in a process that ends
-// afterwards and gives its memory back.
+// Fills a store with finished conversations through the store itself. It runs in a process of its own,
+// which ends afterwards and so gives its memory back.
 import { timestamp } from '../../service/src/platform/clock.ts';
 import { collections } from '../../service/src/app/collections.ts';
 import type { Tx } from '../../service/src/store/collections.ts';
@@ -26,46 +26,43 @@ const MESSAGES = 8;
  * message of the customer.
  */
 export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
-/**
- * Small enough that snapshots are written during it, as in a service that has come to this size by
- * itself.
- */
+/** Small enough that snapshots are written in between, as in a service that has grown to this size. */
 const CONVERSATIONS_PER_TRANSACTION = 5;
 
 /** An event and its delivery. */
 const DOCUMENTS_PER_DELIVERY = 2;
-/** No service runs beside, and PostgreSQL answers a larger transaction sooner. */
+/** No service has to wait for these, and PostgreSQL is faster with large transactions. */
 const DELIVERIES_PER_TRANSACTION = 1000;
 
-/** A store that a service has made, with a workspace. */
+/** Names a store that a service has made, with a workspace in it, and how much to put there. */
 export type FillQuestion = {
   readonly documents: number;
-  /** The deliveries are its own. */
+  /** The subscription that the deliveries are for. */
   readonly subscriptionId: string;
 } & (
   | { readonly folder: string }
-  /** Gets events and deliveries only. */
+  /** This store gets events and deliveries only. */
   | { readonly server: Pick<BenchServer, 'url'>; readonly schema: string }
 );
 
 async function fill(question: FillQuestion): Promise<number> {
   const { documents, subscriptionId } = question;
-  const { store, put, each, perTransaction } =
+  const { store, put, documentsEach, perTransaction } =
     'folder' in question
       ? {
           store: await openLowdbStore(collections, { folder: question.folder }),
           put: putConversation,
-          each: DOCUMENTS_PER_CONVERSATION,
+          documentsEach: DOCUMENTS_PER_CONVERSATION,
           perTransaction: CONVERSATIONS_PER_TRANSACTION,
         }
       : {
           store: await openOnServer(question.server, question.schema),
           put: putOpened,
-          each: DOCUMENTS_PER_DELIVERY,
+          documentsEach: DOCUMENTS_PER_DELIVERY,
           perTransaction: DELIVERIES_PER_TRANSACTION,
         };
   const workspace = (await findWorkspace({ store }))!;
-  const count = Math.ceil(documents / each);
+  const count = Math.ceil(documents / documentsEach);
   for (let done = 0; done < count; ) {
     const end = Math.min(count, done + perTransaction);
     await store.transaction(async (tx) => {
@@ -74,12 +71,12 @@ async function fill(question: FillQuestion): Promise<number> {
     done = end;
   }
   await store.close();
-  return count * each;
+  return count * documentsEach;
 }
 
 type Put = (tx: Tx, workspace: Workspace, subscriptionId: string, i: number) => Promise<void>;
 
-/** The event of a conversation that was opened, and its delivery. */
+/** Puts the event of a conversation that was opened, and its delivery. */
 const putOpened: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
   const contact = contactOf(workspace.id, i, now);
@@ -88,7 +85,7 @@ const putOpened: Put = async (tx, workspace, subscriptionId, i) => {
   await putDelivered(tx, { name: 'conversation.opened' }, about, subscriptionId, now);
 };
 
-/** One that the agent led and closed, as the service would have stored it just now. */
+/** Puts a conversation that the agent led and closed, as the service would store it now. */
 const putConversation: Put = async (tx, workspace, subscriptionId, i) => {
   const now = new Date();
   const contact = contactOf(workspace.id, i, now);

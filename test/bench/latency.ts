@@ -1,5 +1,5 @@
-// From a customer's message until its event is at the receivers, for services that are written to in
-// turn.
+// The time from a customer's message until its event is at the receivers, for services that get their
+// messages in turn.
 import { waitFor } from '../helpers/waitFor.ts';
 import { startHelper, type RunningService } from './children.ts';
 import { write } from './customers.ts';
@@ -34,7 +34,7 @@ export async function startReceivers({ server }: Tls): Promise<Receivers> {
 }
 
 /**
- * Customers write to each side at a steady pace, whatever the services do.
+ * Customers write to each side at a steady pace, however fast the services answer.
  * @returns milliseconds for each message and receiver, by side
  */
 export async function latencies<Name extends string>(
@@ -56,9 +56,9 @@ export async function latencies<Name extends string>(
     'every event to arrive',
     async () => {
       const latenciesMs = (await receivers.report()).latenciesMs as Record<Name, number[]>;
-      const isThere = ({ name }: Side<Name>) =>
+      const hasAll = ({ name }: Side<Name>) =>
         (latenciesMs[name] ?? []).length >= messages * receiversEach;
-      return sides.every(isThere) && latenciesMs;
+      return sides.every(hasAll) && latenciesMs;
     },
     { everyMs: 50 },
   );

@@ -5,7 +5,7 @@ import { answerQuestions } from './children.ts';
 import { repeat } from './repeat.ts';
 import { quantile } from './statistics.ts';
 
-/** Stands in a body where each request gets an id of its own. */
+/** The place in a body where each request has an id of its own. */
 export const FRESH_ID = '{{fresh id}}';
 
 export interface LoopQuestion {

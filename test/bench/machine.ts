@@ -10,7 +10,7 @@ import { median } from './statistics.ts';
 
 const GIB = 2 ** 30;
 
-/** Machine, versions and the price of a durable write, a line each. */
+/** The machine, the versions, and the time of a durable write: a line each. */
 export const describeMachine = (): string[] => [
   `${cpus()[0]?.model ?? 'Unknown CPU'}, ${availableParallelism()} cores, ${(totalmem() / GIB).toFixed(0)} GiB of memory, ${type()} ${release()} ${process.arch}`,
   `Node ${process.versions.node}, undici ${versionOf('undici')} (${process.versions.undici} in Node's fetch), Express ${versionOf('express')}, ` +
@@ -25,7 +25,7 @@ const versionOf = (name: string) =>
     ) as { version: string }
   ).version;
 
-/** A small append and its fdatasync: what one durable write costs here at the least. */
+/** The median time of a small append and its fdatasync, the least that a durable write takes here. */
 function fdatasyncMs(): number {
   const file = openSync(join(temporaryFolder(), 'probe'), 'w');
   const times = Array.from({ length: 100 }, () => {

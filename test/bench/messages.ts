@@ -1,5 +1,5 @@
 // Writes through the API, beside a bare Express route that answers the same, without and with the
-// middleware that safety needs.
+// security headers.
 import { startHelper, startService } from './children.ts';
 import { comparison, figuresOf, ratiosOf, scaled, type Effort, type Run } from './comparison.ts';
 import { call, waitUntilRecorded, subscribe } from './customers.ts';
@@ -18,7 +18,7 @@ const CONNECTIONS = 32;
 const CALLS = 5000;
 /** The bare route is faster and is called more, so that its runs are not too short to measure. */
 const BARE_CALLS = 16_000;
-/** Where the bare routes with helmet are. */
+/** The path of the bare routes that send the security headers, by helmet. */
 const SAFE = '/safe';
 
 export async function measureMessages(
@@ -41,7 +41,7 @@ export async function measureMessages(
     await service.endProfile(what, calls);
     return measured;
   };
-  /** The deliveries go out at the same time, to the sink, on the same cores. */
+  /** With a subscription: the deliveries go out at the same time, on the same cores. */
   const oursSubscribed = async (): Promise<Run> => {
     const hook = await subscribe(service, 'message.sent', `${sink.origin}/hooks/0`);
     const run = await ours(teamMessages(writers));
@@ -66,17 +66,17 @@ export async function measureMessages(
     plain: comparison(name, 'bare Express'),
     safe: comparison(name, 'Express with helmet and JSON parsing', { byCpu: { atLeast: 0.55 } }),
   });
-  const each = [
+  const requests = [
     compared('POST /api/conversations/{id}/messages', 'an API reply', teamMessages(writers)),
     compared('POST /api/chat/messages', 'a chat message', chatMessages(writers)),
   ];
-  for (const { write } of each) for (const prefix of ['', SAFE]) await bare(write, prefix);
+  for (const { write } of requests) for (const prefix of ['', SAFE]) await bare(write, prefix); // warm-up
   const subscribed = comparison(
     'POST /api/conversations/{id}/messages with a subscription',
     'bare Express',
   );
   for (let round = 0; round < effort.rounds; round += 1) {
-    for (const { write, run, plain, safe } of each) {
+    for (const { write, run, plain, safe } of requests) {
       plain.theirs.push(await bare(write));
       const measured = await run();
       plain.ours.push(measured);
@@ -87,7 +87,7 @@ export async function measureMessages(
     subscribed.ours.push(await profiled('an API reply with a delivery', oursSubscribed));
   }
   for (const running of [service, sink, loop, express]) await running.stop();
-  const all = [...each.flatMap(({ plain, safe }) => [plain, safe]), subscribed];
+  const all = [...requests.flatMap(({ plain, safe }) => [plain, safe]), subscribed];
   return {
     ratios: all.flatMap(ratiosOf),
     figures: all.flatMap(figuresOf),

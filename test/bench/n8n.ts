@@ -1,4 +1,4 @@
-// How many executions a second a real n8n gives our trigger, by n8n's settings.
+// How many executions of our trigger a second a real n8n manages, with different settings of n8n.
 import { payloadExample } from '../../service/src/app/api/apiExamples.ts';
 import { startN8n, type N8nOptions, type N8nServer, type Workflow } from '../n8n/n8nServer.ts';
 import { openStage, recordEvents, type Stage } from '../n8n/stage.ts';
@@ -29,7 +29,7 @@ const ENGINES: Readonly<Record<string, Record<string, string>>> = {
   'the legacy engine': { N8N_EXPRESSION_ENGINE: 'legacy' },
 };
 
-/** A way to run n8n, which needs an installation of its own. */
+/** A way to run n8n. Each has an n8n of its own. */
 interface Setup {
   readonly name: string;
   readonly engines: readonly string[];
@@ -88,7 +88,7 @@ export const N8N_PARTS: Readonly<Record<string, (effort: Effort) => Promise<Part
   executions: measureExecutions,
 };
 
-/** Each setting takes its turn in each round; an n8n is started anew for it. */
+/** In each round each engine has its turn, with an n8n that is started anew. */
 async function measureExecutions(effort: Effort): Promise<PartResult> {
   const missing = ensurePostgres() ?? ensureRedis();
   if (missing !== null) throw new Error(missing);
@@ -159,7 +159,7 @@ async function run(stage: Stage, workflow: Workflow, secret: string, count: numb
   const { n8n } = stage;
   const cpu = () => cpuSeconds(n8n.pid, ...n8n.workerPids);
   const taken: number[] = [];
-  const [lastBefore, cpuBefore, startedAt] = [await newest(n8n), cpu(), performance.now()];
+  const [lastBefore, cpuBefore, startedAt] = [await newestId(n8n), cpu(), performance.now()];
   const deliver = async () => {
     const sentAt = performance.now();
     const body = payload(`evt_bench${(deliveries += 1)}`);
@@ -182,12 +182,13 @@ interface ExecutionRow {
   readonly status: string;
 }
 
-const latest = async (n8n: N8nServer, filter = ''): Promise<readonly ExecutionRow[]> =>
+const newestExecutions = async (n8n: N8nServer, filter = ''): Promise<readonly ExecutionRow[]> =>
   (await n8n.api<{ data: readonly ExecutionRow[] }>('GET', `/executions?limit=1${filter}`)).data;
-/** The id of the newest execution. n8n numbers them without gaps. */
-const newest = async (n8n: N8nServer): Promise<number> => Number((await latest(n8n))[0]?.id ?? 0);
+/** The id of the newest execution; 0 without any. n8n numbers them without gaps. */
+const newestId = async (n8n: N8nServer): Promise<number> =>
+  Number((await newestExecutions(n8n))[0]?.id ?? 0);
 const isDone = async (n8n: N8nServer, last: number): Promise<boolean> =>
-  (await newest(n8n)) >= last && (await latest(n8n, '&status=running')).length === 0;
+  (await newestId(n8n)) >= last && (await newestExecutions(n8n, '&status=running')).length === 0;
 
 /** An event as the service sends it. */
 const payload = (id: string): string => JSON.stringify({ ...payloadExample(EVENT), id });

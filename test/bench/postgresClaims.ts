@@ -11,32 +11,30 @@ const DEAD = 'sub_dead';
 const LIVING = 'sub_living';
 const SIZES = [0, 10_000, 100_000];
 const CLAIMS = 50;
-const LOOKS = 20;
+const QUERIES = 20;
 const FILL_AT_ONCE = 2000;
 const LEASE_MS = 600_000;
-/**
- * A claim may look at so many times the pages when a dead subscriber has a backlog: trees grow by a
- * level.
- */
+/** Beside a large table, work may look at up to so many times the pages: trees grow by a level. */
 export const FLAT = { atMost: 1.5 };
-/** Retries that wait come due within this time, and not before the measurement is over. */
-const SPREAD_MS = 3_600_000;
+/** The first waiting retry comes due long after the measurement is over, the last one an hour later. */
 const WAIT_AT_LEAST_MS = 900_000;
+const SPREAD_MS = 3_600_000;
 
 /**
- *  `waiting`: each for its time. `due`: the receiver was switched off while events came in, and all their times have come.
+ * `waiting`: each retry waits for its time. `due`: the receiver was switched off while events came
+ * in, and the time of each has come.
  */
 type Backlog = 'waiting' | 'due';
 
 interface Cost {
   readonly ms: number;
-  /** Looked at. */
+  /** Pages of 8 KiB that PostgreSQL looked at. */
   readonly pages: number;
 }
 
 interface Costs {
   readonly claim: Cost;
-  /** Of the transaction that ends what was claimed. */
+  /** The transaction that ends what was claimed. */
   readonly end: Cost;
   readonly msUntilDue: Cost;
   readonly stats: Cost;
@@ -46,7 +44,7 @@ interface ClaimCosts extends Costs {
   readonly size: number;
   readonly backlog: Backlog;
   /** Whether the server has been told how much the tables hold now. */
-  readonly analyzed: boolean;
+  readonly isAnalyzed: boolean;
 }
 
 export async function measureClaims(
@@ -60,10 +58,10 @@ export async function measureClaims(
     .filter(({ size }) => size > 0)
     .map((loaded) => ({
       loaded,
-      name: `beside ${loaded.size.toLocaleString('en-US')} ${loaded.backlog} retries of a dead subscriber${loaded.analyzed ? ', after ANALYZE' : ''}`,
+      name: `beside ${loaded.size.toLocaleString('en-US')} ${loaded.backlog} retries of a dead subscriber${loaded.isAnalyzed ? ', after ANALYZE' : ''}`,
       empty: measured.find(
-        ({ size, backlog, analyzed }) =>
-          size === 0 && backlog === loaded.backlog && analyzed === loaded.analyzed,
+        ({ size, backlog, isAnalyzed }) =>
+          size === 0 && backlog === loaded.backlog && isAnalyzed === loaded.isAnalyzed,
       )!,
     }));
   return {
@@ -71,14 +69,14 @@ export async function measureClaims(
       ({ name, loaded, empty }): Ratio => ({
         name: `Pages looked at to claim a job ${name}, to none`,
         values: [loaded.claim.pages / empty.claim.pages],
-        // Beside due ones each claim takes one more job: the dead subscriber's.
+        // Beside due retries, each claim takes one more job: the dead subscriber's.
         goal: loaded.backlog === 'waiting' ? FLAT : null,
         ours: text(loaded.claim),
         beside: text(empty.claim),
       }),
     ),
     figures: pairs
-      .filter(({ loaded }) => loaded.analyzed)
+      .filter(({ loaded }) => loaded.isAnalyzed)
       .flatMap(({ name, loaded, empty }) =>
         (
           [
@@ -109,13 +107,13 @@ async function claimCosts(server: BenchServer, { share }: Effort): Promise<Claim
     const store = await openOnServer(server, schema, [QUEUE]);
     try {
       await server.query(`ALTER TABLE ${schema}.jobs SET (autovacuum_enabled = false)`);
-      let there = 0;
+      let stored = 0;
       for (const size of SIZES.map((each) => each * share)) {
-        await fill(store, backlog, there, size);
-        there = size;
-        for (const analyzed of [false, true]) {
-          if (analyzed) await server.query(`ANALYZE ${schema}.jobs`);
-          measured.push({ size, backlog, analyzed, ...(await measureAt(server, store)) });
+        await fill(store, backlog, stored, size);
+        stored = size;
+        for (const isAnalyzed of [false, true]) {
+          if (isAnalyzed) await server.query(`ANALYZE ${schema}.jobs`);
+          measured.push({ size, backlog, isAnalyzed, ...(await measureAt(server, store)) });
         }
       }
     } finally {
@@ -125,22 +123,30 @@ async function claimCosts(server: BenchServer, { share }: Effort): Promise<Claim
   return measured;
 }
 
-/** By chunks, as many transactions would. */
+/** Stores the dead subscriber's retries `from` to `to`, in transactions of limited size. */
 async function fill(store: BenchStore, backlog: Backlog, from: number, to: number): Promise<void> {
   const runAt = (i: number) =>
     Date.now() + (backlog === 'due' ? -1000 : WAIT_AT_LEAST_MS + ((i * 7919) % SPREAD_MS));
   for (let at = from; at < to; at += FILL_AT_ONCE)
-    await enqueue(store, DEAD, 1, at, Math.min(to, at + FILL_AT_ONCE), runAt);
+    await enqueue(store, {
+      group: DEAD,
+      rank: 1,
+      from: at,
+      to: Math.min(to, at + FILL_AT_ONCE),
+      runAt,
+    });
 }
 
-const enqueue = (
-  store: BenchStore,
-  group: string,
-  rank: number,
-  from: number,
-  to: number,
-  runAt: (i: number) => number,
-) =>
+interface NewJobs {
+  readonly group: string;
+  readonly rank: number;
+  /** Their numbers; `to` is not included. */
+  readonly from: number;
+  readonly to: number;
+  readonly runAt: (i: number) => number;
+}
+
+const enqueue = (store: BenchStore, { group, rank, from, to, runAt }: NewJobs) =>
   store.transaction(async (tx) => {
     for (let i = from; i < to; i += 1) {
       const id = `${group}_${i}`;
@@ -149,7 +155,8 @@ const enqueue = (
   });
 
 async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs> {
-  await enqueue(store, LIVING, 0, 0, CLAIMS + 1, () => Date.now() - 1);
+  const runAt = () => Date.now() - 1;
+  await enqueue(store, { group: LIVING, rank: 0, from: 0, to: CLAIMS + 1, runAt });
   await giveBack(store, await claimTwo(store)); // fetches the lease
   let claimed: readonly Job[] = [];
   const [claim, end] = await costsOf(server, CLAIMS, [
@@ -157,7 +164,7 @@ async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs>
     () => giveBack(store, claimed),
   ]);
   await store.msUntilDue(QUEUE);
-  const [msUntilDue, stats] = await costsOf(server, LOOKS, [
+  const [msUntilDue, stats] = await costsOf(server, QUERIES, [
     () => store.msUntilDue(QUEUE),
     () => store.stats(),
   ]);
@@ -165,8 +172,8 @@ async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs>
 }
 
 /**
- * One of the living subscriber's, and one of the dead one's where any is due: its limit has gone
- * down to one.
+ * Claims one job of the living subscriber, and one of the dead subscriber if any is due: its limit
+ * has gone down to one.
  */
 async function claimTwo(store: BenchStore): Promise<readonly Job[]> {
   const jobs = await store.claim({ queue: QUEUE, limit: 2, freeSlots: () => 1, leaseMs: LEASE_MS });
@@ -175,14 +182,14 @@ async function claimTwo(store: BenchStore): Promise<readonly Job[]> {
   return jobs;
 }
 
-/** As after an attempt: one is done, the other failed and is due again soon. */
+/** As after an attempt: the living subscriber's job is done, the dead one's is due again soon. */
 const giveBack = (store: BenchStore, claimed: readonly Job[]) =>
   store.transaction(async (tx) => {
     for (const job of claimed)
       await (job.group === LIVING ? tx.jobs.complete(job.id) : tx.jobs.release(job.id, job));
   });
 
-/** Medians of what calls cost that are made in turn. */
+/** Makes the calls in turn. @returns the median cost of each */
 async function costsOf(
   server: BenchServer,
   times: number,
@@ -190,12 +197,12 @@ async function costsOf(
 ): Promise<Cost[]> {
   const costs = calls.map(() => ({ ms: [] as number[], pages: [] as number[] }));
   for (let i = 0; i < times; i += 1) {
-    for (const [at, call] of calls.entries()) {
+    for (const [index, call] of calls.entries()) {
       const before = await server.work();
       const startedAt = performance.now();
       await call();
-      costs[at]!.ms.push(performance.now() - startedAt);
-      costs[at]!.pages.push((await server.work()).buffers - before.buffers);
+      costs[index]!.ms.push(performance.now() - startedAt);
+      costs[index]!.pages.push((await server.work()).pages - before.pages);
     }
   }
   return costs.map(({ ms, pages }) => ({ ms: median(ms), pages: median(pages) }));

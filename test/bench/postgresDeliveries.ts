@@ -15,13 +15,13 @@ import {
 import { counted, type Figure, type PartResult } from './report.ts';
 import { emptyBacklog, lastRequest, type Tls } from './sinkClient.ts';
 
-/** Each is served by one worker at a time. */
+/** One worker at a time serves each. */
 const SUBSCRIPTIONS = 16;
 const WORKERS = [1, 2, 4];
 const SCHEMA = 'bench_deliveries';
 
 interface ClusterRun extends CostlyRun {
-  /** What each worker delivered, the busiest first; as parts of all. */
+  /** Which part of all each worker delivered, the busiest first. */
   readonly parts: readonly number[];
 }
 
@@ -36,10 +36,11 @@ export async function measureDeliveries(
   const api = await startOnServer(server, SCHEMA, 'api', tls.caFile);
   const cluster = await subscribeAll(api, sink, SUBSCRIPTIONS);
   const workers: RunningService[] = [];
-  const [bare, embedded]: [Run[], Run[]] = [[], []];
+  const bare: Run[] = [];
+  const embedded: Run[] = [];
   const runsOf = new Map<number, ClusterRun[]>(WORKERS.map((n) => [n, []]));
 
-  const employ = async (wanted: number) => {
+  const setWorkers = async (wanted: number) => {
     while (workers.length < wanted)
       workers.push(await startOnServer(server, SCHEMA, 'worker', tls.caFile, profiles));
     for (const worker of workers.splice(wanted)) await worker.stop();
@@ -64,9 +65,9 @@ export async function measureDeliveries(
   for (let round = 0; round < effort.rounds; round += 1) {
     bare.push(await rig.bare());
     embedded.push(await rig.ours());
-    // Up, then down: few are started anew.
+    // Up in one round and down in the next, so that few workers are started anew.
     for (const n of round % 2 === 0 ? WORKERS : WORKERS.toReversed()) {
-      await employ(n);
+      await setWorkers(n);
       runsOf.get(n)!.push(await clusterRun());
     }
   }

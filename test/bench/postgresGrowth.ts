@@ -22,41 +22,44 @@ import { median } from './statistics.ts';
 const SIZES = [1000, 1_000_000];
 const EVENTS = 2000;
 const WALL_EACH = 'wall µs each';
-const PAGES = 20;
-const PAGE = 50;
+const LOG_READS = 20;
+/** Deliveries of one page of the log. */
+const LOG_PAGE = 50;
 const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** Of the deliveries, the oldest go. */
+/** The part of the deliveries, the oldest ones, that retention removes. */
 const SHARE_SWEPT = 0.1;
 const TABLES = ['deliveries', 'events', 'jobs', 'conversations', 'messages'];
 
-/** What is stored may make work dearer by so much. */
+/** How many times as much an event may cost beside many deliveries as beside few. */
 const STEADY = { atMost: 1.2 };
-/** The dearest of an event. */
+/** So many kinds of an event's statements are shown, the most expensive ones. */
 const STATEMENTS_SHOWN = 12;
 
 /** A service beside stored deliveries. */
 interface Side extends EventSource {
   readonly schema: string;
   readonly deliveries: number;
-  /** `beside 1,000 deliveries` */
+  /** Such as `beside 1,000 deliveries`. */
   readonly beside: string;
   readonly fillSeconds: number;
-  /** Of events, one for each round. */
+  /** Runs of events, one for each round. */
   readonly runs: CostlyRun[];
 }
 
-interface Pages {
+interface PageCost {
+  /** Pages of 8 KiB that PostgreSQL looked at. */
   readonly pages: number;
+  /** With the time that it took. */
   readonly text: string;
 }
 
 interface Grown extends Side {
-  /** 50 deliveries of the log. */
-  readonly newest: Pages;
-  readonly oldest: Pages;
-  /** Of a document that retention removed. */
-  readonly swept: Pages & { readonly documents: number };
+  /** A page of the log, from its newest and from its oldest deliveries. */
+  readonly newest: PageCost;
+  readonly oldest: PageCost;
+  /** A document that retention removed. */
+  readonly swept: PageCost & { readonly documents: number };
   /** Seconds that a VACUUM of the tables takes afterwards. */
   readonly vacuumSeconds: number;
   readonly tables: readonly Figure[];
@@ -68,7 +71,7 @@ export async function measureGrowth(
   tls: Tls,
   effort: Effort,
 ): Promise<PartResult> {
-  const [few, many] = (await growth(server, tls, effort)) as [Grown, Grown];
+  const [few, many] = (await measureSides(server, tls, effort)) as [Grown, Grown];
   const both = `${many.beside}, to ${few.deliveries.toLocaleString('en-US')}`;
   const ofEvent = (what: string, name: string): Ratio => {
     const [ours, theirs] = [detail(many.runs, name), detail(few.runs, name)];
@@ -92,8 +95,8 @@ export async function measureGrowth(
     ratios: [
       ofEvent('Wall time', WALL_EACH),
       ofEvent('CPU time', CPU_EACH),
-      pagesFor(`the newest ${PAGE} of the log`, 'newest'),
-      pagesFor(`the oldest ${PAGE} of the log`, 'oldest'),
+      pagesFor(`the newest ${LOG_PAGE} of the log`, 'newest'),
+      pagesFor(`the oldest ${LOG_PAGE} of the log`, 'oldest'),
       pagesFor('a document that retention removes', 'swept'),
     ],
     figures: [
@@ -114,7 +117,11 @@ export async function measureGrowth(
   };
 }
 
-async function growth(server: BenchServer, tls: Tls, effort: Effort): Promise<readonly Grown[]> {
+async function measureSides(
+  server: BenchServer,
+  tls: Tls,
+  effort: Effort,
+): Promise<readonly Grown[]> {
   const sink = await startSink(tls);
   const sides: Side[] = [];
   for (const size of SIZES)
@@ -176,10 +183,10 @@ async function finish(
   statements: readonly Figure[],
 ): Promise<Grown> {
   const { schema, service, hook, deliveries, beside } = side;
-  const newest = await pageOf(server, service, hook, '');
+  const newest = await costOfLogPage(server, service, hook, '');
   // A cursor of the API is the last id of the page before.
   const oldestCursor = await cursorBefore(server, schema);
-  const oldest = await pageOf(server, service, hook, `&cursor=${oldestCursor}`);
+  const oldest = await costOfLogPage(server, service, hook, `&cursor=${oldestCursor}`);
   const tables = await tableFigures(server, schema, beside);
   await service.stop();
   const swept = await sweep(server, schema, Math.round(deliveries * SHARE_SWEPT));
@@ -189,39 +196,40 @@ async function finish(
   return { ...side, newest, oldest, swept, vacuumSeconds, tables, statements };
 }
 
-/** The id of the delivery that has `PAGE` older ones. */
+/** The id of the delivery that has `LOG_PAGE` older ones. */
 async function cursorBefore(server: BenchServer, schema: string): Promise<string> {
   const [row] = await server.query(
-    `SELECT id FROM ${schema}.deliveries ORDER BY id OFFSET ${PAGE} LIMIT 1`,
+    `SELECT id FROM ${schema}.deliveries ORDER BY id OFFSET ${LOG_PAGE} LIMIT 1`,
   );
   return String(row!.id);
 }
 
-async function pageOf(
+async function costOfLogPage(
   server: BenchServer,
   service: RunningService,
   hook: string,
   query: string,
-): Promise<Pages> {
+): Promise<PageCost> {
   const times: number[] = [];
   const pages: number[] = [];
-  for (let i = 0; i < PAGES; i += 1) {
+  for (let i = 0; i < LOG_READS; i += 1) {
     const before = await server.work();
     const startedAt = performance.now();
     const { data } = await call<{ data: unknown[] }>(
       service,
       'GET',
-      `/api/hooks/${hook}/deliveries?limit=${PAGE}${query}`,
+      `/api/hooks/${hook}/deliveries?limit=${LOG_PAGE}${query}`,
     );
     times.push(performance.now() - startedAt);
-    pages.push((await server.work()).buffers - before.buffers);
-    if (data.length !== PAGE) throw new Error(`a page of the log has ${data.length} deliveries`);
+    pages.push((await server.work()).pages - before.pages);
+    if (data.length !== LOG_PAGE)
+      throw new Error(`a page of the log has ${data.length} deliveries`);
   }
   const text = `${round(median(pages))} pages, ${round(median(times))} ms`;
   return { pages: median(pages), text };
 }
 
-/** As if the oldest deliveries, and their events, had been kept for `RETENTION_DAYS`. */
+/** Runs retention at the time at which the oldest deliveries, and their events, are old enough. */
 async function sweep(server: BenchServer, schema: string, deliveries: number) {
   const [youngest] = await server.query(
     `SELECT document->>'createdAt' AS at FROM ${schema}.deliveries ORDER BY id OFFSET ${deliveries} LIMIT 1`,
@@ -235,13 +243,13 @@ async function sweep(server: BenchServer, schema: string, deliveries: number) {
   };
   const store = await openOnServer(server, schema);
   try {
-    const [thereBefore, before] = [await count(), await server.work()];
+    const [countBefore, before] = [await count(), await server.work()];
     const startedAt = performance.now();
     await sweepAll(store, now, { days: RETENTION_DAYS, conversationDays: 0 });
     const ms = performance.now() - startedAt;
-    const looked = (await server.work()).buffers - before.buffers;
-    const documents = thereBefore - (await count());
-    const pages = looked / documents;
+    const pagesInAll = (await server.work()).pages - before.pages;
+    const documents = countBefore - (await count());
+    const pages = pagesInAll / documents;
     return {
       documents,
       pages,
@@ -279,6 +287,7 @@ async function tableFigures(
   });
 }
 
+/** Kinds of statements, by their text: the first pattern that fits. */
 const KINDS: readonly (readonly [RegExp, (table: string) => string])[] = [
   [/claimed_elsewhere/, () => 'claim jobs'],
   [/change_life/, () => 'tell screens what changed'],
@@ -296,7 +305,7 @@ function kindOf(query: string): string {
   return 'begin, commit and the rest';
 }
 
-/** What statements cost for each of `events`, by kind, the dearest first. */
+/** What statements cost for each of `events`, by kind, the most expensive first. */
 function statementFigures(
   statements: readonly StatementWork[],
   events: number,

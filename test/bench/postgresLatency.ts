@@ -13,7 +13,7 @@ import { median, quantile } from './statistics.ts';
 const MESSAGES_A_SECOND = 5;
 const MESSAGES = 64;
 const SCHEMA = 'bench_latency';
-/** Slower than this is no notification, but a look at the next turn. */
+/** Whatever takes longer was not notified of, but found by polling. */
 const AT_ONCE_MS = 250;
 
 export async function measureLatency(
@@ -40,9 +40,9 @@ export async function measureLatency(
   for (let i = 0; i < effort.rounds; i += 1) runs.push(await measure(scaled(MESSAGES, effort)));
   for (const running of [api, worker, alone, receivers]) await running.stop();
 
-  const at = (p: number, side: 'postgres' | 'embedded') =>
+  const quantiles = (p: number, side: 'postgres' | 'embedded') =>
     runs.map((run) => quantile(run[side], p));
-  const [ours, theirs] = [at(0.5, 'postgres'), at(0.5, 'embedded')];
+  const [ours, theirs] = [quantiles(0.5, 'postgres'), quantiles(0.5, 'embedded')];
   const texts = { ours: `${round(median(ours))} ms`, beside: `${round(median(theirs))} ms` };
   const name = 'Message to its event at the receiver';
   return {
@@ -63,8 +63,8 @@ export async function measureLatency(
     figures: [
       {
         name: `${name}, p99, ms, beside the embedded store`,
-        ours: spread(at(0.99, 'postgres')),
-        beside: spread(at(0.99, 'embedded')),
+        ours: spread(quantiles(0.99, 'postgres')),
+        beside: spread(quantiles(0.99, 'embedded')),
       },
     ],
     settings: [

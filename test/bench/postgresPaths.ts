@@ -28,15 +28,15 @@ const GOALS: Readonly<Record<number, Goal>> = { 32: { atLeast: 0.8 }, 128: { atL
 const COMPARED = ['Chat message', 'API reply'];
 const BARE = 'A bare Express route that writes two rows';
 
-/** Of one request, or of one delivery. */
+/** The cost of one request, or of one delivery. */
 interface PathCost {
   readonly statements: number;
   readonly trips: number;
   readonly walBytes: number;
-  /** Looked at, of 8 KiB each. */
+  /** Pages of 8 KiB looked at. */
   readonly pages: number;
   readonly serverMicros: number;
-  /** Of the process that asked. */
+  /** CPU time of the process that asks PostgreSQL. */
   readonly ownMicros: number;
 }
 
@@ -45,12 +45,12 @@ interface MeasuredPath {
   readonly atOnce: number;
   readonly cost: PathCost;
   readonly perSecond: number;
-  /** None of a delivery. */
+  /** Not measured for deliveries. */
   readonly p50Ms?: number;
 }
 
 /** A process that asks PostgreSQL, by way of a proxy. */
-interface Process {
+interface ProxiedProcess {
   readonly target: Target;
   readonly proxy: CountingProxy;
 }
@@ -69,9 +69,9 @@ export async function measurePaths(
     return { proxy, target };
   };
   const measured: MeasuredPath[] = [];
-  const measure = async (name: string, process: Process, write: Write, atOnce: number) => {
-    const cost = await costOf(server, process);
-    const { perSecond, details } = await runLoad([loop], write, [process.target], atOnce, calls);
+  const measure = async (name: string, proxied: ProxiedProcess, write: Write, atOnce: number) => {
+    const cost = await costOf(server, proxied);
+    const { perSecond, details } = await runLoad([loop], write, [proxied.target], atOnce, calls);
     const p50Ms = details['p50 ms']!;
     measured.push({ name, atOnce, perSecond, p50Ms, cost: await cost(calls) });
   };
@@ -83,7 +83,7 @@ export async function measurePaths(
     await runLoad([loop], TWO_ROWS, [bare.target], atOnce, calls); // opens connections
     await measure(BARE, bare, TWO_ROWS, atOnce);
     const writers = await startWriters(service, calls);
-    for (const [name, write] of pathsOf(writers)) await measure(name, api, write, atOnce);
+    for (const [name, write] of hotPaths(writers)) await measure(name, api, write, atOnce);
   }
   const writers = await startWriters(service, calls);
   const hooks: string[] = [];
@@ -92,7 +92,7 @@ export async function measurePaths(
   for (const atOnce of AT_ONCE)
     await measure('Chat message with two deliveries', api, chatMessages(writers), atOnce);
 
-  // A worker that finds a backlog.
+  // A worker starts, and finds a backlog.
   await sink.ask({ do: 'begin', status: 200, hold: true });
   const worker = await start('worker');
   const count = AT_ONCE.length * calls * SUBSCRIPTIONS;
@@ -150,18 +150,18 @@ async function startBare(server: BenchServer) {
   return { proxy, target: { url: `http://127.0.0.1:${port}`, pid, stop } };
 }
 
-/** In an order in which each is possible: the first of all takes over. */
-const pathsOf = (writers: Writers): readonly (readonly [name: string, Write])[] => [
+/** In an order in which each is possible: an API reply would take over, and a close ends it all. */
+const hotPaths = (writers: Writers): readonly (readonly [name: string, Write])[] => [
   ['Chat message', chatMessages(writers)],
   ['Take-over', onConversations(writers, 'takeover', {}, 200)],
   ['API reply', teamMessages(writers)],
   ['Close', onConversations(writers, 'close', { verdict: 'goal_reached', summary: 'Done.' }, 200)],
 ];
 
-/** @returns what has been asked since, for each of `count` */
+/** @returns a function that gives what has been spent since, for each of `count` */
 async function costOf(
   server: BenchServer,
-  { target, proxy }: Process,
+  { target, proxy }: ProxiedProcess,
 ): Promise<(count: number) => Promise<PathCost>> {
   const now = async (): Promise<PathCost> => {
     const [wal] = await server.query(
@@ -171,7 +171,7 @@ async function costOf(
     return {
       ...proxy.traffic,
       walBytes: Number(wal!.bytes),
-      pages: work.buffers,
+      pages: work.pages,
       serverMicros: work.cpuSeconds * 1e6,
       ownMicros: cpuSeconds(target.pid) * 1e6,
     };

@@ -1,5 +1,5 @@
-// The PostgreSQL server that the bench measures on: its own, durable as everybody runs it, gone
-// with the bench.
+// The bench's own PostgreSQL server. It is as durable as PostgreSQL's defaults make it, and gone when
+// the bench ends.
 import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { collections } from '../../service/src/app/collections.ts';
@@ -18,15 +18,15 @@ export interface ServerWork {
   /** NaN without pg_stat_statements. */
   readonly statements: number;
   /** Pages of 8 KiB looked at, in memory or on disk; NaN without pg_stat_statements. */
-  readonly buffers: number;
+  readonly pages: number;
 }
 
 /** All runs of one statement. */
 export interface StatementWork {
   readonly query: string;
-  /** In which it was planned and executed. */
+  /** The time in which it was planned and executed. */
   readonly micros: number;
-  /** Of 8 KiB, looked at. */
+  /** Pages of 8 KiB looked at. */
   readonly pages: number;
   readonly walBytes: number;
 }
@@ -36,8 +36,8 @@ export interface BenchServer {
   readonly version: string;
   work(): Promise<ServerWork>;
   /**
-   * The service's statements during `run`; none without pg_stat_statements. No `work()` from before
-   * it may be compared with one from after it.
+   * The service's statements during `run`; none without pg_stat_statements. It sets the counts of
+   * `work()` back to zero.
    */
   statements(run: () => Promise<unknown>): Promise<readonly StatementWork[]>;
   /** As its superuser. */
@@ -49,11 +49,11 @@ export interface BenchServer {
 export async function startBenchServer(): Promise<BenchServer> {
   const missing = ensurePostgres();
   if (missing !== null) throw new Error(missing);
-  const server = await startCounting();
+  const server = await startWithStatistics();
   const admin = new pg.Client({ connectionString: server.adminUrl });
   await admin.connect();
   const query = async (text: string) => (await admin.query<Record<string, unknown>>(text)).rows;
-  const counts = await query('CREATE EXTENSION pg_stat_statements').then(
+  const hasStatistics = await query('CREATE EXTENSION pg_stat_statements').then(
     () => true,
     () => false,
   );
@@ -66,17 +66,17 @@ export async function startBenchServer(): Promise<BenchServer> {
     query,
     async work() {
       const cpuSeconds = cpuOfServer(server.pid);
-      if (!counts) return { cpuSeconds, statements: Number.NaN, buffers: Number.NaN };
+      if (!hasStatistics) return { cpuSeconds, statements: Number.NaN, pages: Number.NaN };
       const [sums] = await query(
-        `SELECT coalesce(sum(calls), 0)::float8 AS statements, coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 AS buffers
+        `SELECT coalesce(sum(calls), 0)::float8 AS statements, coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 AS pages
           FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid WHERE rolname = 'service'`,
       );
-      return { cpuSeconds, statements: Number(sums!.statements), buffers: Number(sums!.buffers) };
+      return { cpuSeconds, statements: Number(sums!.statements), pages: Number(sums!.pages) };
     },
     async statements(run) {
-      if (counts) await query('SELECT pg_stat_statements_reset()');
+      if (hasStatistics) await query('SELECT pg_stat_statements_reset()');
       await run();
-      if (!counts) return [];
+      if (!hasStatistics) return [];
       const rows = await query(
         `SELECT query, (total_plan_time + total_exec_time) * 1000 AS micros, shared_blks_hit + shared_blks_read AS pages, wal_bytes
           FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid WHERE rolname = 'service'`,
@@ -95,8 +95,8 @@ export async function startBenchServer(): Promise<BenchServer> {
   };
 }
 
-/** With a count of statements where the server's package has it. */
-async function startCounting(): Promise<PostgresServer> {
+/** With pg_stat_statements, where the server's package has it. */
+async function startWithStatistics(): Promise<PostgresServer> {
   try {
     return await startPostgres({
       settings: {
@@ -110,32 +110,34 @@ async function startCounting(): Promise<PostgresServer> {
   }
 }
 
-/** Of a server's processes, those that have ended included. */
+/** CPU seconds of a server and its child processes, those that have ended included. */
 function cpuOfServer(pid: number): number {
   try {
     const own = statOf(pid);
-    let ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(own[field]), 0);
+    let sum = own.cpuSeconds + own.endedCpuSeconds;
     for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       try {
-        const fields = statOf(id);
-        if (fields[1] === String(pid)) ticks += Number(fields[11]) + Number(fields[12]);
+        const { parentPid, cpuSeconds } = statOf(id);
+        if (parentPid === pid) sum += cpuSeconds;
       } catch {
         // It has ended by now.
       }
     }
-    return ticks / 100;
+    return sum;
   } catch {
     return Number.NaN;
   }
 }
 
-/** A run with what each of its requests or deliveries cost, by what it cost. */
+/** A run, with what each of its requests or deliveries cost. */
 export interface CostlyRun extends Run {
+  /** By name, with the unit in the name. */
   readonly costs: Readonly<Record<string, number>>;
 }
 
 /**
- * Runs it. The CPU time of a run is that of the processes and of PostgreSQL together.
+ * Runs it and measures its costs. The CPU time of a run is that of the processes and of PostgreSQL
+ * together.
  * @param processes of the service, by what they are called
  */
 export async function withCosts(
@@ -145,7 +147,7 @@ export async function withCosts(
   run: () => Promise<Run>,
 ): Promise<CostlyRun> {
   const used = async (): Promise<Record<string, number>> => {
-    const { cpuSeconds: ofServer, statements, buffers } = await server.work();
+    const { cpuSeconds: ofServer, statements, pages } = await server.work();
     const ofProcesses = Object.entries(processes).map(([name, services]) => [
       `CPU µs of ${name}`,
       cpuSeconds(...services.map(({ pid }) => pid)) * 1e6,
@@ -154,7 +156,7 @@ export async function withCosts(
       ...Object.fromEntries(ofProcesses),
       'CPU µs of PostgreSQL': ofServer * 1e6,
       statements,
-      'pages looked at': buffers,
+      'pages looked at': pages,
     };
   };
   const before = await used();
@@ -191,7 +193,7 @@ export const openOnServer = (
     queues,
   });
 
-/** A process of the service on a schema of the server, with the same key for all. */
+/** A process of the service on a schema of the server. All have the same encryption key. */
 export const startOnServer = (
   { url }: BenchServer,
   schema: string,

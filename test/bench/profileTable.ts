@@ -1,9 +1,9 @@
-// Where the CPU time of a request or a delivery goes, by what the code is there for, from the profiles of
+// Where the CPU time of a request or a delivery goes, by the purpose of the code, from the profiles of
 // `npm run bench -- --profile`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What code is there for, by its file: the first that fits. */
+/** The purpose of code, by its file: the first pattern that fits. */
 const PURPOSES: readonly (readonly [purpose: string, files: RegExp])[] = [
   ['The profiler itself', /node:inspector|bench\/profiler/],
   ['Words for the search', /store\/lowdb\/wordIndex|conversations\/search|foldedText/],
@@ -49,11 +49,14 @@ interface Profile {
 /** `a reply.5000.4711-1.cpuprofile`: process 4711's first profile, of 5000 replies. */
 const FILE = /^(.+)\.(\d+)\.[\d-]+\.cpuprofile$/;
 
-/** How a profile's file is called. @param count how often what was measured happened */
+/** The name of a profile's file. @param count how often `what` happened in it */
 export const profileName = (what: string, count: number, id: string): string =>
   `${what}.${count}.${id}.cpuprofile`;
 
-/** @returns a table in Markdown: microseconds each, by purpose, the dearest first; empty without profiles */
+/**
+ * @returns a table in Markdown: microseconds each, by purpose, the most expensive first; empty without
+ * profiles
+ */
 export function profileTable(folder: string): string {
   const spent = new Map<string, Map<string, number>>();
   const counts = new Map<string, number>();
@@ -67,16 +70,16 @@ export function profileTable(folder: string): string {
     spent.set(what, sums);
   }
   const all = [...spent.keys()];
+  if (all.length === 0) return '';
   const each = (what: string, purpose: string) =>
     (spent.get(what)!.get(purpose) ?? 0) / counts.get(what)!;
-  const dearest = (purpose: string) => Math.max(...all.map((what) => each(what, purpose)));
+  const highest = (purpose: string) => Math.max(...all.map((what) => each(what, purpose)));
   const purposes = [...new Set([...spent.values()].flatMap((sums) => [...sums.keys()]))]
     .filter((purpose) => !NOT_COUNTED.includes(purpose))
-    .sort((a, b) => dearest(b) - dearest(a));
+    .sort((a, b) => highest(b) - highest(a));
   const row = (name: string, of: (what: string) => number) =>
     `| ${name} | ${all.map((what) => of(what).toFixed(0)).join(' | ')} |`;
   const total = (what: string) => purposes.reduce((sum, purpose) => sum + each(what, purpose), 0);
-  if (all.length === 0) return '';
   return [
     `| CPU µs each, for | ${all.join(' | ')} |`,
     `|---|${all.map(() => '---:|').join('')}`,
@@ -102,7 +105,7 @@ function addTimes({ nodes, samples, timeDeltas }: Profile, sums: Map<string, num
   }
 }
 
-/** Undefined: it works for its caller. */
+/** @returns undefined for code without a purpose of its own: it serves its caller's */
 function purposeOfCode({ callFrame: { functionName, url } }: ProfileNode): string | undefined {
   return NATIVE.get(functionName) ?? PURPOSES.find(([, files]) => files.test(url))?.[0];
 }

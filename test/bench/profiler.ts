@@ -6,12 +6,12 @@ import { join } from 'node:path';
 
 const session = new Session();
 session.connect();
-let running = false;
+let isRunning = false;
 let written = 0;
 
 process.on('SIGUSR2', async () => {
-  running = !running;
-  if (running) {
+  isRunning = !isRunning;
+  if (isRunning) {
     await session.post('Profiler.enable');
     await session.post('Profiler.setSamplingInterval', { interval: 500 });
     await session.post('Profiler.start');
@@ -19,7 +19,7 @@ process.on('SIGUSR2', async () => {
     const { profile } = await session.post('Profiler.stop');
     written += 1;
     const file = join(process.env.BENCH_PROFILES!, `service-${process.pid}-${written}.cpuprofile`);
-    // Whole, once it has its name.
+    // Renamed when it is whole: the bench waits for the name.
     writeFileSync(`${file}.part`, JSON.stringify(profile));
     renameSync(`${file}.part`, file);
   }

@@ -25,14 +25,15 @@ export interface ReceiversReport {
   readonly slowGivenUp: number;
 }
 
-/** The moment as all processes of a machine count it. */
+/** Milliseconds of a clock that all processes of a machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
 
 let latenciesMs: Record<string, number[]> = {};
 const hangingRequests: Record<string, number> = {};
 const slowEvents: string[] = [];
 let slowGivenUp = 0;
-let line = Promise.resolve();
+/** The end of the requests at `/slow/…`, which are handled one after the other. */
+let lastHandled = Promise.resolve();
 
 const answer = (response: ServerResponse) =>
   response.writeHead(200, { 'content-length': 2 }).end('ok');
@@ -51,7 +52,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
     if (hangingRequests[url] <= Number(detail)) answer(response);
   } else {
     response.on('close', () => (slowGivenUp += response.writableFinished ? 0 : 1));
-    line = line.then(async () => {
+    lastHandled = lastHandled.then(async () => {
       await sleep(Number(detail));
       slowEvents.push(String(request.headers['x-service-delivery']));
       answer(response);

@@ -1,5 +1,5 @@
-// A Redis of the bench's own: on a random port of 127.0.0.1, in a temporary folder, gone with the
-// bench.
+// The bench's own Redis: on a random port of 127.0.0.1, in a temporary folder, gone when the bench
+// ends.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -26,8 +26,8 @@ export function redisVersion(): string | null {
 }
 
 /**
- * Installs redis-server from the system's packages where that is possible. @returns null, or why
- * there is none
+ * Installs redis-server from the system's packages, where that is possible and needed.
+ * @returns null, or why there is none
  */
 export function ensureRedis(): string | null {
   if (redisVersion() !== null) return null;

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs it `count` times, up to `atOnce` at once. @returns what each came to, in the order of their numbers */
+/**
+ * Calls `run` `count` times, up to `atOnce` at once.
+ * @returns the results, in the order of their numbers
+ */
 export async function repeat<T>(
   count: number,
   run: (n: number) => Promise<T>,
@@ -8,17 +11,17 @@ export async function repeat<T>(
 ): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;
-  const runOnAndOn = async () => {
+  const worker = async () => {
     while (begun < count) {
       const n = begun++;
       results[n] = await run(n);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, runOnAndOn));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 }
 
-/** Runs it `count` times at an even pace, however long each takes. */
+/** Calls `run` `count` times at an even pace, however long each call takes. */
 export async function repeatEvenly(
   count: number,
   aSecond: number,
@@ -28,9 +31,9 @@ export async function repeatEvenly(
   const running: Promise<unknown>[] = [];
   for (let n = 0; n < count; n += 1) {
     await sleep(Math.max(0, startedAt + (n * 1000) / aSecond - performance.now()));
-    const one = run(n);
-    one.catch(() => {}); // thrown below
-    running.push(one);
+    const call = run(n);
+    call.catch(() => {}); // thrown below
+    running.push(call);
   }
   await Promise.all(running);
 }

@@ -1,4 +1,4 @@
-// The agent acts on a system of the workspace: a tool is defined, tested, live, called, approved.
+// The agent uses a tool that calls a shop's system: from the tool's definition to an approved call.
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { signatureFault } from '../helpers/eventReceiver.ts';
 import type { ServiceProcess } from '../helpers/serviceProcess.ts';
@@ -6,15 +6,16 @@ import { startTlsReceiver, type ReceivedRequest } from '../helpers/tls.ts';
 import { agentSays } from '../helpers/toolEndpoint.ts';
 import { check, quote, step } from './terminal.ts';
 
-interface Envelope {
+/** The body of a request to a tool's endpoint. */
+interface ToolRequest {
   readonly tool_call_id: string;
   readonly tool: string;
   readonly arguments: { readonly order_number: string };
   readonly conversation_id: string;
 }
 
-const envelopeOf = ({ rawBody }: ReceivedRequest) =>
-  JSON.parse(rawBody.toString('utf8')) as Envelope;
+const toolRequestOf = ({ rawBody }: ReceivedRequest) =>
+  JSON.parse(rawBody.toString('utf8')) as ToolRequest;
 
 const FIND_ORDER = {
   name: 'find_order',
@@ -31,13 +32,13 @@ const FIND_ORDER = {
 
 export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<void> {
   const shop = await startTlsReceiver((request, response) => {
-    const { order_number: number } = envelopeOf(request).arguments;
+    const { order_number: number } = toolRequestOf(request).arguments;
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ message: `Order ${number} arrives on Tuesday.` }));
   });
   try {
-    step('A tool for the agent: defined, tested, live');
+    step('A tool for the agent is defined, tested and taken live');
     const { status, body: tool } = await api.post('/api/tools', {
       ...FIND_ORDER,
       endpoint: `${shop.url}/find-order`,
@@ -49,7 +50,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     );
     const early = await api.post(`/api/tools/${tool.id}/go-live`, {});
     check(
-      'it cannot go live before a call has succeeded',
+      'it cannot go live before a test call has succeeded',
       early.body.error?.code === 'tool_not_tested',
       early.body,
     );
@@ -63,7 +64,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     );
     const live = await api.post(`/api/tools/${tool.id}/go-live`, {});
     check(
-      'it is live, and the agent is still off, which the answer says',
+      'it is live, and the answer says that the agent is still off',
       live.body.status === 'live' && live.body.notice.startsWith('The agent is off'),
       live.body,
     );
@@ -78,7 +79,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     quote('Ada reads', answer);
     check(
       'the shop was asked for A-1042, and the agent answers with what it said',
-      envelopeOf(shop.requests.at(-1)!).arguments.order_number === 'A-1042' &&
+      toolRequestOf(shop.requests.at(-1)!).arguments.order_number === 'A-1042' &&
         answer === 'Order A-1042 arrives on Tuesday.',
       answer,
     );
@@ -98,8 +99,8 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     const approved = await agentSays(customer, 3);
     quote('Ada reads', approved);
     check(
-      'after the approval it runs under its id',
-      envelopeOf(shop.requests.at(-1)!).tool_call_id === waiting.data[0].tool_call_id &&
+      'after the approval it runs with the same id',
+      toolRequestOf(shop.requests.at(-1)!).tool_call_id === waiting.data[0].tool_call_id &&
         approved.includes('A-1043'),
       approved,
     );
@@ -111,7 +112,7 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     const question = await agentSays(customer, 4);
     quote('Ada reads', question);
     check(
-      'the agent asks first, and the shop was not asked',
+      'the agent asks the customer first, and the shop was not asked',
       question.startsWith('Shall I find order A-1044?') && shop.requests.length === 3,
       question,
     );

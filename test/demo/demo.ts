@@ -7,8 +7,8 @@ import { checksPassed, failure, stopAtNextCheck, success } from './terminal.ts';
 
 const { values } = parseArgs({ options: { n8n: { type: 'boolean', default: false } } });
 
-// Listens from the start, so that a Ctrl-C at any time runs the demo's `finally` blocks, which stop
-// what it started.
+// Listens from the start, so that the demo's `finally` blocks stop what it started, whenever Ctrl-C
+// comes.
 let isStopped = false;
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,11 +1,11 @@
-// What the demo prints: numbered steps, and under each what was checked.
+// What the demo prints: numbered steps, and below each one what was checked.
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 const paint = (style: Style, text: string) => styleText(style, text, { stream: process.stdout });
 const print = (line = '') => process.stdout.write(`${line}\n`);
 
-/** A check that did not hold; the demo ends with exit code 1. */
+/** A check that does not hold ends the demo with exit code 1. */
 class CheckFailure extends Error {}
 
 let isStopped = false;
@@ -14,7 +14,7 @@ let checks = 0;
 
 export const checksPassed = () => checks;
 
-/** The next check ends the demo, as one that did not hold would. */
+/** The next check ends the demo, as one that does not hold does. */
 export const stopAtNextCheck = (): void => void (isStopped = true);
 
 export const title = (text: string, explanation: string) => {
@@ -29,13 +29,13 @@ export const step = (text: string) => {
   print(`${paint('cyan', String(steps).padStart(2))}  ${paint('bold', text)}`);
 };
 
-/** A line that tells what goes on, and checks nothing. */
+/** Prints what goes on, and checks nothing. */
 export const say = (text: string) => print(`    ${paint('dim', text)}`);
 
-/** What a person wrote or read. */
+/** Prints what a person writes or reads. */
 export const quote = (who: string, text: string) => print(`    ${paint('yellow', who)}  “${text}”`);
 
-/** @throws CheckFailure when it does not hold, or the demo was stopped */
+/** Prints whether something holds. @throws CheckFailure when it does not, or the demo was stopped */
 export function check(what: string, holds: boolean, detail?: unknown): void {
   if (isStopped) throw new CheckFailure('stopped');
   print(`    ${holds ? paint('green', '✓') : paint('red', '✗')} ${what}`);

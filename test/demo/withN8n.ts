@@ -1,5 +1,4 @@
-// The main job with a real n8n: our package installed as users install it, an example workflow
-// active.
+// The main job with a real n8n: our package is installed as users install it, and a workflow is active.
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { isRuntimeInstalled } from '../n8n/runtime.ts';
@@ -8,6 +7,7 @@ import { check, checksPassed, fields, quote, say, step, success, title } from '.
 
 const CLAIMS = { name: 'Ada', email: 'ada@example.com', phone: '+49 170 1234567' };
 const QUESTION = 'Do you deliver to Sylt? My number is +49 170 1234567.';
+/** The events that the demo causes, in their order. */
 const EVENTS = [
   'conversation.opened',
   'message.received',
@@ -31,7 +31,7 @@ export async function demoWithN8n(stopped: Promise<void>): Promise<void> {
     check(`both are ready after ${Math.round((Date.now() - startedAt) / 1000)} s`, true);
     await play(stage);
     success(`All ${checksPassed()} checks passed. Both keep running:`);
-    await introduce(stage);
+    await printAddresses(stage);
     await stopped;
     say('Stopping both …');
   } finally {
@@ -45,9 +45,9 @@ async function play(stage: Stage): Promise<void> {
     'A workflow that answers and closes (test/n8n/workflows/answer-and-close.json) is imported and activated',
   );
   const workflow = await stage.run(answerAndClose);
-  const subscriptions = await stage.subscriptionsOf(workflow);
-  for (const event of subscriptions.flatMap(({ events }) => events))
-    check(`${event}: subscribed by the trigger`, true);
+  const subscribed = (await stage.subscriptionsOf(workflow)).flatMap(({ events }) => events);
+  for (const event of EVENTS)
+    check(`${event}: subscribed by the trigger`, subscribed.includes(event), subscribed);
 
   step('A customer writes in the chat');
   const customer = await chatCustomer(service.url, CLAIMS);
@@ -84,23 +84,16 @@ async function play(stage: Stage): Promise<void> {
     body,
   );
 
-  step('Every step of it came back to n8n as an event');
+  step('Each of these steps reached n8n as an event');
   for (const event of EVENTS) {
     const execution = await stage.execution(workflow, event, conversationId);
     check(`${event}: execution ${execution.id}`, execution.status === 'success', execution);
   }
 }
 
-/** Everything a person needs to go on by hand. */
-async function introduce({ service, n8n, credential }: Stage): Promise<void> {
-  const claims = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"name":"You"}',
-  };
-  const { token } = (await (await fetch(`${service.url}/api/chat/sessions`, claims)).json()) as {
-    token: string;
-  };
+/** Prints what a person needs to go on by hand. */
+async function printAddresses({ service, n8n, credential }: Stage): Promise<void> {
+  const { token } = await chatCustomer(service.url, { name: 'You' });
   fields([
     ['n8n', n8n.url],
     ['  log in as', `${n8n.owner.email}  ${n8n.owner.password}`],

@@ -50,12 +50,12 @@ async function withService(caFile: string): Promise<void> {
   }
 }
 
-/** Answers 200, except for a 503 to the first delivery of message.sent. */
+/** Answers 200, and 503 to the first delivery of message.sent alone. */
 function startFlakyReceiver(): Promise<TlsReceiver> {
-  let failed = false;
+  let hasFailed = false;
   return startTlsReceiver(({ headers }, response) => {
-    const fails = headers['x-service-event'] === 'message.sent' && !failed;
-    failed ||= fails;
+    const fails = headers['x-service-event'] === 'message.sent' && !hasFailed;
+    hasFailed ||= fails;
     response.writeHead(fails ? 503 : 200).end();
   });
 }
@@ -96,11 +96,11 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
     refused.body,
   );
 
-  const arrives = async (event: string, times = 1) => {
-    const request = await waitFor(`${event} to arrive`, () => {
-      const found = receiver.requests.filter(({ headers }) => headers['x-service-event'] === event);
-      return found[times - 1];
-    });
+  const requestsOf = (event: string) =>
+    receiver.requests.filter(({ headers }) => headers['x-service-event'] === event);
+  /** Waits for the nth (from 1) delivery of the event, and verifies it. */
+  const arrives = async (event: string, nth = 1) => {
+    const request = await waitFor(`${event} to arrive`, () => requestsOf(event)[nth - 1]);
     const fault = signatureFault(request, secrets.get(event)!);
     check(`${event}: signature verified over the raw body`, fault === null, fault);
     const payload = payloadOf(request);
@@ -154,10 +154,8 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
 
   step('The receiver fails once, and the delivery comes again');
   const again = await arrives('message.sent', 2);
-  const first = receiver.requests.find(
-    ({ headers }) => headers['x-service-event'] === 'message.sent',
-  )!;
-  check('the same id and the same bytes after a 503', first.rawBody.equals(again.request.rawBody));
+  const [first] = requestsOf('message.sent');
+  check('the same id and the same bytes after a 503', first!.rawBody.equals(again.request.rawBody));
 
   step('The lead qualifies, and the conversation is closed with a verdict');
   await api.patch(`/api/conversations/${conversationId}`, { funnel_stage: 'qualified' });

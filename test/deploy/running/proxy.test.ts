@@ -105,7 +105,7 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
     }
   });
 
-  test('passes on a webhook of 3 MiB, refuses one of 5 MiB, and refuses 3 MiB at any other path', async () => {
+  test('passes on a signed webhook of 3 MiB, and refuses one of 5 MiB, or one of 3 MiB at another path', async () => {
     const number = await connectNumber(apiClient(one.url, one.apiKey));
     const ofMiB = (size: number, name = 'Nobody') =>
       metaMessage(
