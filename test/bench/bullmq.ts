@@ -28,11 +28,11 @@ export async function measureBullmq(tls: Tls, effort: Effort): Promise<PartResul
   const rig = await startDeliveryRig(tls, effort, SUBSCRIPTIONS);
   const setups = [await setUp(tls, 'always'), await setUp(tls, 'everysec')];
   await rig.ours();
-  for (const setup of setups) await theirs(rig.sink, setup, rig.count);
+  for (const setup of setups) await theirRun(rig.sink, setup, rig.count);
   for (let round = 0; round < effort.rounds; round += 1) {
     for (const setup of setups) {
       setup.measured.ours.push(await rig.ours());
-      setup.measured.theirs.push(await theirs(rig.sink, setup, rig.count));
+      setup.measured.theirs.push(await theirRun(rig.sink, setup, rig.count));
     }
   }
   for (const { redis, worker } of setups) {
@@ -69,10 +69,10 @@ const ask = <Answer = null>(worker: Helper, question: BullmqQuestion) =>
   worker.ask<Answer>(question);
 
 /**
- * The body of the last delivery that came, as often as ours sent it. As with ours, connections are
- * open and the receiver holds as many requests as there can be when what is measured begins.
+ * Sends the body of the last delivery as often as ours did. As with ours, when the measured time
+ * begins, connections are open and the receiver holds as many requests as there can be.
  */
-async function theirs(sink: Sink, { redis, worker }: Setup, count: number): Promise<Run> {
+async function theirRun(sink: Sink, { redis, worker }: Setup, count: number): Promise<Run> {
   const { headers, body } = await lastRequest(sink);
   const urls = pathsOf(SUBSCRIPTIONS).map((path) => sink.origin + path);
   await ask(worker, { do: 'queue', count, urls, event: headers['x-service-event']!, body });

@@ -16,7 +16,7 @@ export type BullmqQuestion =
       readonly body: string;
     }
   | { readonly do: 'release' }
-  /** Answered once no job is waiting or under way. @returns how many failed for good */
+  /** Answered once no job is waiting or under way, with how many failed for good. */
   | { readonly do: 'finish' };
 
 interface HookJob {
@@ -40,7 +40,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 let queue: Queue<HookJob>;
 let worker: Worker<HookJob>;
 
-/** Signs and sends once; throws when it is to be tried again. */
+/** Signs and sends once. @throws Error when BullMQ is to try again */
 async function send({ data: { url, event, eventId, body } }: Job<HookJob>): Promise<void> {
   const t = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {

@@ -1,4 +1,4 @@
-// Ours and another program, run in turns.
+// Compares the service with another program, in runs that take turns.
 import { round, spread, type Figure, type Goal, type Ratio } from './report.ts';
 import { median } from './statistics.ts';
 
@@ -7,7 +7,7 @@ export const CPU_EACH = 'CPU µs each';
 /** How much is measured. */
 export interface Effort {
   readonly rounds: number;
-  /** 1: as many requests as the figures need; less: to try the bench out. */
+  /** 1: as many requests as the figures need. Less is for trying the bench out. */
   readonly share: number;
 }
 
@@ -15,10 +15,10 @@ export interface Effort {
 export const scaled = (count: number, { share }: Effort): number =>
   Math.max(16, Math.round((count * share) / 16) * 16);
 
-/** What one run came to. */
+/** The result of one run. */
 export interface Run {
   readonly perSecond: number;
-  /** With their units in the names; `CPU µs each` is always there. */
+  /** By name, with the unit in the name; `CPU µs each` is always there. */
   readonly details: Readonly<Record<string, number>>;
 }
 
@@ -41,10 +41,11 @@ export const detail = (runs: readonly Run[], name: string) =>
   runs.map(({ details }) => details[name]!);
 const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
 const cpuEach = (runs: readonly Run[]) => detail(runs, CPU_EACH);
+/** Divides neighbours: the first by the first, and so on. */
 export const dividedBy = (above: readonly number[], below: readonly number[]) =>
   above.map((value, i) => value / below[i]!);
 
-/** How much of the other's speed ours has: by what is done a second, then by CPU time. */
+/** How much of the other program's speed ours has: by what is done a second, then by CPU time. */
 export const ratiosOf = ({ name, other, goals, theirs, ours }: Comparison): Ratio[] => [
   {
     name: `${name} a second, to ${other}`,

@@ -23,7 +23,7 @@ const cellsOf = (line: string) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-it('compares neighbouring runs: what is done a second by ours, CPU time by theirs', () => {
+it('compares neighbouring runs: what ours does a second by theirs, and the CPU time of theirs by ours', () => {
   const measured = comparison('Deliveries', 'a loop', { aSecond: { atLeast: 0.7 } });
   measured.theirs.push(run(1000, 50), run(2000, 100), run(4000, 100));
   measured.ours.push(run(500, 100), run(1500, 200), run(2400, 50));
@@ -56,7 +56,7 @@ it.each([
   expect(isReached(values, goal)).toBe(reached);
 });
 
-it('puts ratios first, then what could not be measured, then figures, in columns that stand under each other', () => {
+it('puts ratios first, then what could not be measured, then figures, in columns of even width', () => {
   const table = reportTable([
     part({
       ratios: [
@@ -85,7 +85,7 @@ it('puts ratios first, then what could not be measured, then figures, in columns
   expect(new Set(lines.map((line) => line.length)).size).toBe(1);
 });
 
-it('shows the ratios first, and folds figures, day, machine and settings', () => {
+it('shows the ratios, and folds figures, day, machine and settings', () => {
   const ratio = { values: [2], goal: null, ours: '5', beside: '10' };
   const page = reportPage({
     date: new Date('2026-11-21T23:00:00Z'),
@@ -113,26 +113,22 @@ it('writes one part of the page and leaves the others alone', () => {
     machine: ['A machine'],
     parts: [part({ settings: [setting] })],
   });
-  const main = (setting: string) => ({ name: 'main', text: reportPage(report(setting)) }) as const;
-  const section = (name: 'postgres' | 'n8n', setting: string) => ({
-    name,
-    text: reportSection(name, report(setting)),
-  });
-  const written = [section('n8n', 'n8n.'), main('One.'), section('postgres', 'Two.')];
-  const page = written.reduce<string | null>((before, each) => pageWith(before, each), null)!;
-  const [n8n, first, postgres] = written.map(({ text }) => text);
-  expect(page).toBe(first! + postgres! + n8n!);
+  const main = reportPage(report('One.'));
+  const postgres = reportSection('postgres', report('Two.'));
+  const n8n = reportSection('n8n', report('Three.'));
+  const withN8n = pageWith(null, { name: 'n8n', text: n8n });
+  const withMain = pageWith(withN8n, { name: 'main', text: main });
+  const page = pageWith(withMain, { name: 'postgres', text: postgres });
+  expect(page).toBe(main + postgres + n8n);
   expect(page).toMatch(/\n\n## On PostgreSQL\n\nSeveral processes/);
   expect(page).toContain('Written by `npm run bench -- --postgres` on 2026-11-21.');
-  const third = section('postgres', 'Three.');
-  expect(pageWith(page, third)).toBe(first! + third.text + n8n!);
-  const fourth = main('Four.');
-  expect(pageWith(page, fourth)).toBe(fourth.text + postgres! + n8n!);
-  expect(pageWith(first!, fourth)).toBe(fourth.text);
+  const newPostgres = reportSection('postgres', report('Four.'));
+  expect(pageWith(page, { name: 'postgres', text: newPostgres })).toBe(main + newPostgres + n8n);
+  const newMain = reportPage(report('Five.'));
+  expect(pageWith(page, { name: 'main', text: newMain })).toBe(newMain + postgres + n8n);
+  expect(pageWith(main, { name: 'main', text: newMain })).toBe(newMain);
   const profile = reportSection('profile', report('Profiled.'), '| A table |');
-  expect(pageWith(page, { name: 'profile', text: profile })).toBe(
-    first! + profile + postgres! + n8n!,
-  );
+  expect(pageWith(page, { name: 'profile', text: profile })).toBe(main + profile + postgres + n8n);
   expect(profile).toMatch(/\n## Where the time goes\n\n.*\n\n\| A table \|\n/);
   expect(profile).not.toContain('Every figure');
 });
@@ -149,7 +145,7 @@ it('writes two decimals below 100, and whole numbers from there', () => {
   ]);
 });
 
-it('cuts counts to what sixteen writers can share', () => {
+it('cuts counts to a multiple of sixteen, which sixteen writers can share', () => {
   expect(scaled(8000, { rounds: 1, share: 1 })).toBe(8000);
   expect(scaled(5000, { rounds: 1, share: 0.1 })).toBe(496);
   expect(scaled(8, { rounds: 1, share: 0.1 })).toBe(16);

@@ -1,5 +1,5 @@
-// What the bench found, as a page: the ratios with their goals first, then, folded, every figure and
-// how it was measured.
+// Writes what the bench measured as a page: the ratios with their goals first, then, folded, every
+// figure and how it was measured.
 import { median } from './statistics.ts';
 
 /** How a ratio should turn out. */
@@ -8,13 +8,13 @@ export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 /** One thing measured against another. */
 export interface Ratio {
   readonly name: string;
-  /** Of neighbouring runs; their median counts. */
+  /** One for each pair of neighbouring runs; their median counts. */
   readonly values: readonly number[];
   /** Null: for information only. */
   readonly goal: Goal | null;
   /** Left out of the page's first table. */
   readonly isDetail?: boolean;
-  /** Absolute figures behind it, as text. */
+  /** The figures that the ratio comes from: ours, and what it is compared with. */
   readonly ours: string;
   readonly beside: string;
 }
@@ -22,7 +22,7 @@ export interface Ratio {
 export interface Figure {
   readonly name: string;
   readonly ours: string;
-  /** Empty when there is nothing to put beside it. */
+  /** What ours is compared with; empty when there is nothing. */
   readonly beside: string;
 }
 
@@ -43,14 +43,14 @@ export interface Report {
   readonly parts: readonly PartResult[];
 }
 
-/** Two decimals below 100, whole numbers above. */
+/** Two decimals below 100, whole numbers from there. */
 export const round = (value: number): string => {
   if (!Number.isFinite(value)) return 'unknown';
   if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString('en-US');
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 };
 
-/** Median, least and most: `0.71 (0.69 to 0.74)`; a single value stands alone. */
+/** Median, lowest and highest: `0.71 (0.69 to 0.74)`; a single value stands alone. */
 export const spread = (values: readonly number[]): string =>
   values.length === 1
     ? round(values[0]!)
@@ -170,8 +170,8 @@ export function pageWith(
 
 /**
  * A section of the page.
- * @param report.machine also names what the service ran with
- * @param table in place of the report's own tables
+ * @param report.machine names also what the service ran on
+ * @param table takes the place of the report's own tables
  */
 export const reportSection = (
   name: SectionName,

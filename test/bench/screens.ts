@@ -1,5 +1,5 @@
-// How long the team's pages take with much stored, beside a small store: the built service, asked
-// one page after the other.
+// How long the team's pages take with much stored, beside a small store. They are asked of the built
+// service, one after the other.
 import { join } from 'node:path';
 import { collections } from '../../service/src/app/collections.ts';
 import type { ServiceStore } from '../../service/src/store/collections.ts';
@@ -16,10 +16,11 @@ import type { Tls } from './sinkClient.ts';
 import { median, quantile } from './statistics.ts';
 
 const MESSAGES = 50;
+const WARM_UP = 10;
 const REQUESTS = 60;
 /** The goal for a page's median. */
 const GOAL_MS = 50;
-const LOADING_MS = 120_000;
+const START_WITHIN_MS = 120_000;
 
 /** Measures list, thread, search and overview over both stores. */
 export async function measureScreens({ caFile }: Tls, effort: Effort): Promise<PartResult> {
@@ -49,7 +50,7 @@ async function timesWith(caFile: string, size: number): Promise<Map<string, numb
   const first = await startService(caFile, undefined, { folder, env: MEMBER_ENV });
   await first.stop();
   const ids = await fill(join(folder, 'data'), size);
-  const service = await startService(caFile, undefined, { folder, startWithinMs: LOADING_MS });
+  const service = await startService(caFile, undefined, { folder, startWithinMs: START_WITHIN_MS });
   const times = new Map<string, number[]>();
   try {
     const member = await signedInBrowser(service.url);
@@ -64,7 +65,7 @@ async function timesWith(caFile: string, size: number): Promise<Map<string, numb
     };
     for (const [page, path] of Object.entries(pages)) {
       const taken: number[] = [];
-      for (let i = -10; i < REQUESTS; i += 1) {
+      for (let i = -WARM_UP; i < REQUESTS; i += 1) {
         const startedAt = performance.now();
         const { status } = await member.get(path(Math.abs(i)));
         if (status !== 200) throw new Error(`${page} answered ${status}`);

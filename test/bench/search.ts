@@ -1,5 +1,5 @@
-// How long a search in everything that was said takes on both stores, beside the API's search by
-// name, which looks through the conversations. The team's list is read in this process.
+// How long the team's search in everything that was said takes on both stores, beside the API's search
+// by name, which looks through the conversations. Both searches run in this process.
 import { join } from 'node:path';
 import { collections } from '../../service/src/app/collections.ts';
 import { listConversations } from '../../service/src/conversations/operations/listConversations.ts';
@@ -17,6 +17,7 @@ import { round, type PartResult, type Ratio } from './report.ts';
 import { median } from './statistics.ts';
 
 const MESSAGES = 10;
+const WARM_UP = 5;
 const SEARCHES = 40;
 const VOCABULARY = 20_000;
 const WORDS_IN_MESSAGE = 14;
@@ -55,10 +56,10 @@ async function measureOn(
   name: string,
   store: ServiceStore,
   conversations: number,
-  filled: () => Promise<unknown> = async () => {},
+  afterFilling: () => Promise<unknown> = async () => {},
 ): Promise<Ratio[]> {
   const { workspace, member } = await fill(store, conversations);
-  await filled();
+  await afterFilling();
   const deps = testDeps({ store, agent: NO_AGENT });
   const pick = (i: number) => (i * 7919) % conversations;
   const byName = await timesOf((i) => {
@@ -97,7 +98,7 @@ async function measureOn(
 /** @returns milliseconds of each, after a warm-up */
 async function timesOf(run: (i: number) => Promise<unknown>): Promise<number[]> {
   const taken: number[] = [];
-  for (let i = -5; i < SEARCHES; i += 1) {
+  for (let i = -WARM_UP; i < SEARCHES; i += 1) {
     const startedAt = performance.now();
     await run(Math.abs(i));
     if (i >= 0) taken.push(performance.now() - startedAt);
@@ -105,13 +106,13 @@ async function timesOf(run: (i: number) => Promise<unknown>): Promise<number[]> 
   return taken;
 }
 
-/** Words that look alike in their beginnings, as those of a language do. */
+/** Many words have the same beginning, as those of a language do. */
 const wordAt = (rank: number): string => {
   const syllables = ['ra', 'ti', 'mo', 'sen', 'lu', 'ka', 'de', 'vor', 'pi', 'na'];
   return [...String(rank)].map((digit) => syllables[Number(digit)]).join('') + 'x';
 };
 
-/** Zipf's distribution: the nth word is n times as rare as the first one. */
+/** Its words follow Zipf's distribution: the nth word is n times as rare as the first one. */
 function randomText(random: () => number): string {
   const words = Array.from({ length: WORDS_IN_MESSAGE }, () =>
     wordAt(Math.floor(VOCABULARY ** random()) - 1),
@@ -127,6 +128,7 @@ async function fill(store: ServiceStore, conversations: number) {
     email: 'ana@example.com',
     passwordHash: 'x',
   });
+  // The same numbers in each run, so that each searches the same texts.
   let seed = 1;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   for (let from = 0; from < conversations; from += CONVERSATIONS_PER_TRANSACTION)

@@ -1,4 +1,4 @@
-// A TLS server that counts what it is sent and when, and answers as cheaply as node:https can.
+// A TLS server that counts what arrives and when, and answers as cheaply as node:https can.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { KeyPair } from '../helpers/tls.ts';
@@ -8,7 +8,7 @@ import { quantile } from './statistics.ts';
 
 export type SinkQuestion =
   | { readonly do: 'listen'; readonly certificate: KeyPair }
-  /** Counts from zero and answers with `status`; `hold` leaves requests waiting until `release`. */
+  /** Counts from zero and answers with `status`; with `hold`, only after a `release`. */
   | { readonly do: 'begin'; readonly status: number; readonly hold?: boolean }
   | { readonly do: 'release' }
   /** Answered once so many have arrived. */
@@ -66,12 +66,13 @@ function begin(wanted: { status: number; hold?: boolean }): void {
   held = wanted.hold ? [] : null;
 }
 
-/** Requests that were held are no part of what is counted: the time begins with their answers. */
+/** Requests that were held do not count. The last of them stands for the moment of the release. */
 function release(): void {
-  heldAtRelease = held?.length ?? 0;
-  arrivals[heldAtRelease - 1] = performance.now();
-  for (const response of held ?? []) answer(response);
+  const waiting = held ?? [];
   held = null;
+  heldAtRelease = waiting.length;
+  if (heldAtRelease > 0) arrivals[heldAtRelease - 1] = performance.now();
+  for (const response of waiting) answer(response);
 }
 
 const arrivalOf = (count: number) =>

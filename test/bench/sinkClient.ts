@@ -1,4 +1,4 @@
-// The bench's receiver as its measuring programs use it.
+// The bench's receiver, as its measurements use it.
 import { CPU_EACH, type Run } from './comparison.ts';
 import { cpuSeconds, startHelper } from './children.ts';
 import type { LoopQuestion } from './loop.ts';
@@ -31,7 +31,7 @@ export async function startSink({ server }: Tls): Promise<Sink> {
 }
 
 /**
- * What arrives at the sink while `send` runs, as a run of the sender.
+ * Measures a run of the sender by what arrives at the sink while `send` runs.
  * @param pids of the sender
  */
 export async function runInto(
@@ -58,7 +58,7 @@ export async function runInto(
   };
 }
 
-/** The sink lets go of what it holds, and the rest of a backlog comes. */
+/** Lets the sink answer what it holds, and waits for the rest of the backlog. */
 export const emptyBacklog = (sink: Sink, count: number, pids: readonly number[]): Promise<Run> =>
   runInto(sink, count, pids, async () => {
     await sink.ask({ do: 'release' });

@@ -1,4 +1,4 @@
-// What an event costs, and what a start takes, with little and with much stored.
+// The cost of an event, and of a start, with little and with much stored.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { residentBytes, startHelper, startService, temporaryFolder } from './children.ts';
@@ -12,15 +12,15 @@ import { median } from './statistics.ts';
 const SIZES = [1000, 100_000, 1_000_000];
 const EVENTS = 4000;
 const START_WITHIN_MS = 180_000;
-/** The goal: within a factor of 1.2 of each other. */
+/** The goal: an event costs at most 1.2 times as much with more stored. */
 const GOAL = { atMost: 1.2 };
-/** Of a start, with a million documents stored. */
+/** The goals of a start with a million documents stored. */
 const START = { seconds: 5, mib: 800 };
 const MIB = 2 ** 20;
 const SNAPSHOT = /^snapshot-\d+\.ndjson$/;
 const JOURNAL = /^journal-\d+\.log$/;
 
-/** A service on a store of one size, with what its start came to. */
+/** A service on a store of one size, with what its start took. */
 interface Sized extends EventSource {
   readonly documents: number;
   readonly fillSeconds: number;
@@ -33,8 +33,8 @@ interface Sized extends EventSource {
 }
 
 /**
- * All sizes run at once and take turns, so that whatever else the machine does falls on all of
- * them.
+ * Services of all sizes run at once and take turns, so that whatever else the machine does slows
+ * them all.
  */
 export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult> {
   const sink = await startSink(tls);
@@ -46,16 +46,16 @@ export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult
       sizes.push(await startSized(tls, sink, documents));
     } catch (error) {
       missing.push({
-        name: `Cost of an event with ${number(documents)} stored`,
+        name: `Cost of an event with ${formatted(documents)} stored`,
         why: (error as Error).message.slice(-300),
       });
     }
   }
   const events = scaled(EVENTS, effort);
-  // opens connections, lets limits rise
+  // Opens connections, and lets limits rise.
   for (const each of sizes) await runEvents(each, sink, events / 2);
   for (let i = 0; i < effort.rounds; i += 1) {
-    // Nobody is always first: each round begins with the next one.
+    // Each round begins with another size, so that none is always first.
     for (let place = 0; place < sizes.length; place += 1) {
       const each = sizes[(i + place) % sizes.length]!;
       const { wall, cpu } = await runEvents(each, sink, events);
@@ -79,7 +79,7 @@ export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult
 }
 
 async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Sized> {
-  console.log(`  filling a store with ${number(documents)} documents`);
+  console.log(`  filling a store with ${formatted(documents)} documents`);
   const folder = temporaryFolder();
   const first = await startService(tls.caFile, undefined, { folder });
   const { hook, customers } = await startEvents(first, sink, documents);
@@ -95,7 +95,7 @@ async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Size
   const fillSeconds = (performance.now() - startedAt) / 1000;
   await filler.stop();
 
-  console.log(`  starting a service on ${number(filled)} documents`);
+  console.log(`  starting a service on ${formatted(filled)} documents`);
   const { snapshot, journal } = readAtStart(folder);
   const service = await startService(tls.caFile, undefined, {
     folder,
@@ -136,22 +136,20 @@ function readAtStart(folder: string): { snapshot: number; journal: number } {
   return { snapshot: bytes(SNAPSHOT), journal: bytes(JOURNAL) };
 }
 
-const number = (value: number) => value.toLocaleString('en-US');
+const formatted = (value: number) => value.toLocaleString('en-US');
 
-/**
- * Of the larger stores to the smallest, by CPU and by wall time; neighbouring runs are compared.
- */
+/** The larger stores to the smallest, by CPU and by wall time of neighbouring runs. */
 function ratios([smallest, ...larger]: readonly Sized[]): Ratio[] {
   if (smallest === undefined) return [];
   const pair = (each: Sized, of: 'cpu' | 'wall', what: string): Ratio => ({
-    name: `${what} of an event with ${number(each.documents)} stored, to ${number(smallest.documents)}`,
+    name: `${what} of an event with ${formatted(each.documents)} stored, to ${formatted(smallest.documents)}`,
     values: each[of].map((value, i) => value / smallest[of][i]!),
     goal: GOAL,
     ours: `${round(median(each[of]))} µs`,
     beside: `${round(median(smallest[of]))} µs`,
   });
   const start = (each: Sized, what: string, value: number, goal: number, unit: string): Ratio => ({
-    name: `${what} with ${number(each.documents)} stored, to the goal of ${goal} ${unit}`,
+    name: `${what} with ${formatted(each.documents)} stored, to the goal of ${goal} ${unit}`,
     values: [value / goal],
     goal: { atMost: 1 },
     ours: `${round(value)} ${unit}`,
@@ -181,7 +179,7 @@ const figures = (each: Sized, residentAfterwards: number): Figure[] =>
       ['filling, seconds', round(each.fillSeconds)],
     ] as const
   ).map(([name, ours]) => ({
-    name: `With ${number(each.documents)} stored: ${name}`,
+    name: `With ${formatted(each.documents)} stored: ${name}`,
     ours,
     beside: '',
   }));

@@ -1,5 +1,5 @@
-// The service in a process of its own, on a store filled before, that writes one snapshot in the
-// middle of a load.
+// The service in a process of its own, on a store that was filled before. It writes one snapshot in
+// the middle of a load.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -12,7 +12,7 @@ import { answerQuestions, SETTINGS } from './children.ts';
 
 export type SnapshotQuestion =
   | { readonly do: 'fill'; readonly folder: string; readonly documents: number }
-  /** @property afterBytes how much more the journal grows before the snapshot begins */
+  /** The snapshot begins when the journal has grown by `afterBytes`. */
   | { readonly do: 'start'; readonly folder: string; readonly afterBytes: number }
   | { readonly do: 'takeDelays' };
 
@@ -21,21 +21,21 @@ export interface Delays {
   /** How late timers fired, for whatever reason. */
   readonly p99Ms: number;
   /**
-   * The longest turn of the event loop, in CPU time of this thread, so that other processes do not
-   * count.
+   * The longest turn of the event loop, in CPU time of this thread: what other processes take does
+   * not count.
    */
   readonly longestTurnMs: number;
 }
 
-/** Of a document about, with its other fields. */
+/** An event with such a body is about as large as a usual document. */
 const BODY_BYTES = 1_300;
 
 const delays = monitorEventLoopDelay({ resolution: 1 });
 let longestTurnMs = 0;
 
 /**
- * Stores documents in a snapshot, then changes each of them once in the journal after it, which is as
- * much journal as the next snapshot takes.
+ * Stores documents in a snapshot, then changes each of them once in the journal after it, so that the
+ * next snapshot has all of them to write.
  */
 async function fill(folder: string, documents: number): Promise<void> {
   const store = await openLowdbStore(collections, { folder, snapshotAfterBytes: Infinity });

@@ -10,20 +10,21 @@ import type { Delays, SnapshotQuestion } from './snapshotService.ts';
 import { median, quantile } from './statistics.ts';
 
 const MIB = 2 ** 20;
-/** Messages are sent evenly, whether or not the ones before are answered. */
+/** Messages are sent evenly, whether or not earlier ones are answered. */
 const WRITES_A_SECOND = 200;
-/** Before a snapshot, about, and behind it. */
+/** How long messages are sent before a snapshot, about, and after it. */
 const SECONDS = 5;
-/** What the journal grows by for each message, at least. */
+/** The journal grows by at least so much for each message. */
 const MESSAGE_BYTES = 1_500;
-/** The first snapshot behind the two that filling makes. */
+/** The number of the first snapshot after those that filling makes. */
 const GENERATION = 4;
 
 type When = 'without' | 'during';
 type Phase = 'before' | 'during' | 'after';
 
-/** One snapshot: milliseconds of writes, by whether it was being made when they were sent. */
+/** Writes during one snapshot, and before and after it. */
 interface Snapshot {
+  /** Milliseconds of each write, by whether the snapshot was being made when it was sent. */
   readonly ms: Readonly<Record<When, number[]>>;
   readonly seconds: number;
   readonly bytes: number;
@@ -31,9 +32,9 @@ interface Snapshot {
 }
 
 /**
- * Sends messages at an even pace to a service that holds many documents, through a snapshot and on
- * behind it, again and again from the same store: what else the machine does then falls on both
- * kinds of writes alike.
+ * Sends messages at an even pace to a service that holds many documents: before, during and after a
+ * snapshot, again and again from the same store. Whatever else the machine does slows writes with and
+ * without a snapshot alike.
  */
 export async function measureSnapshots(effort: Effort): Promise<PartResult> {
   const { documents, writes, runs } =
@@ -128,7 +129,7 @@ async function sendThroughSnapshot(folder: string, url: string, helper: Helper):
   await takeDelays();
   const ms: Record<When, number[]> = { without: [], during: [] };
   const at: Partial<Record<Phase, number>> = {};
-  const loop: Partial<Record<Phase, Promise<Delays>>> = {};
+  const loop: Partial<Record<When, Promise<Delays>>> = {};
   const running: Promise<unknown>[] = [];
   const startedAt = performance.now();
   for (let n = 0; at.after === undefined || performance.now() < at.after + SECONDS * 1000; n += 1) {
@@ -139,9 +140,10 @@ async function sendThroughSnapshot(folder: string, url: string, helper: Helper):
     const phase = phaseOf(folder);
     if (at[phase] === undefined) {
       at[phase] = performance.now();
-      if (phase !== 'before') loop[phase === 'during' ? 'before' : 'during'] = takeDelays();
+      if (phase === 'during') loop.without = takeDelays();
+      if (phase === 'after') loop.during = takeDelays();
     }
-    // After its time: a client that waits counts the waiting too.
+    // Since its turn came, not since it was sent: a write that is late has made its client wait.
     const written = write(api, customer).then(() =>
       ms[phase === 'during' ? 'during' : 'without'].push(performance.now() - dueAt),
     );
@@ -154,7 +156,7 @@ async function sendThroughSnapshot(folder: string, url: string, helper: Helper):
     ms,
     bytes: statSync(join(folder, `snapshot-${GENERATION}.ndjson`)).size,
     seconds: (at.after! - at.during) / 1000,
-    loop: { without: (await loop.before)!, during: (await loop.during)! },
+    loop: { without: (await loop.without)!, during: (await loop.during)! },
   };
 }
 

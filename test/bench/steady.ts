@@ -10,19 +10,19 @@ import { call, newCustomer, subscribe, write, type Api } from './customers.ts';
 import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
 
 const WRITERS = 8;
-/** Conversations until most code is compiled, which stays in the heap. */
+/** After so many conversations most code is compiled. Compiled code stays in the heap. */
 const WARM_UP = 10;
-/** A snapshot that is being written holds some MB for a moment. */
-const LOOKS_AT_THE_END = 4;
+/** The heap is measured several times: a snapshot that is being written holds some MB for a moment. */
+const REPORTS_AT_THE_END = 4;
 /**
- * Instructions of the agent, which replace each other: so many, so long, fill the journal for one
- * snapshot, and only the last stay.
+ * Instructions of the agent that replace each other. So many, of such a length, fill the journal for
+ * one snapshot, and only the last ones stay.
  */
 const REPLACEMENTS = 60;
 const REPLACED_CHARACTERS = 20_000;
 /**
- * After so many conversations of a writer, the subscriptions are made anew, as n8n does with each
- * publishing.
+ * After so many conversations of the first writer, the subscriptions are made anew, as n8n does each
+ * time a workflow is published.
  */
 const REPUBLISH_EVERY = 20;
 const TEXT = `Hello, ${'I would like to know more. '.repeat(20)}`;
@@ -30,17 +30,17 @@ const TEXT = `Hello, ${'I would like to know more. '.repeat(20)}`;
 interface SteadyOptions {
   /** How long events, deliveries and conversations are kept; the load goes on for four times as long. */
   readonly keptForMs: number;
-  /** The heap of the service; it ends when that is not enough. */
+  /** The limit of the service's heap. The service ends when it needs more. */
   readonly heapMb: number;
-  /** And until there were so many conversations, however slow the machine is. */
+  /** The load also goes on until there have been so many conversations, however slow the machine is. */
   readonly atLeast: number;
-  /** A snapshot is at most so large once everything has gone from it. */
+  /** The size of a snapshot is at most this once everything has gone. */
   readonly emptyKb: number;
 }
 
 interface Steady {
   readonly conversations: number;
-  /** Written under the load. */
+  /** How many were written under the load. */
   readonly snapshots: number;
   /** Once everything has gone. */
   readonly heapAfterMb: number;
@@ -73,7 +73,7 @@ export async function measureSteady({
     const api = { url, apiKey: SETTINGS.BOOTSTRAP_API_KEY };
     await setUp(api);
     let hooks = await publish(api, receiver.port);
-    for (let n = 0; n < WARM_UP; n += 1) await converse(api, keptForMs); // what is made once is made
+    for (let n = 0; n < WARM_UP; n += 1) await converse(api, keptForMs);
     const before = await ask<SteadyReport>({ do: 'report' });
 
     let conversations = WARM_UP;
@@ -94,8 +94,8 @@ export async function measureSteady({
     await running;
     await waitFor('every conversation to go', () => isNothingLeft(api), { timeoutMs: 60_000 });
     const after: SteadyReport[] = [];
-    for (let n = 0; n < LOOKS_AT_THE_END; n += 1) {
-      await sleep(keptForMs / LOOKS_AT_THE_END); // what was sent last goes too
+    for (let n = 0; n < REPORTS_AT_THE_END; n += 1) {
+      await sleep(keptForMs / REPORTS_AT_THE_END); // what was sent last goes too
       after.push(await ask<SteadyReport>({ do: 'report' }));
     }
     const { generation } = after.at(-1)!;
@@ -128,9 +128,9 @@ async function setUp(api: Api): Promise<void> {
   await call(api, 'PATCH', '/api/agent', { enabled: true });
 }
 
-/** Makes the subscriptions anew. @returns their ids */
-async function publish(api: Api, port: number, former: readonly string[] = []): Promise<string[]> {
-  for (const hook of former) await call(api, 'DELETE', `/api/hooks/${hook}`);
+/** Makes new subscriptions in place of the old ones. @returns their ids */
+async function publish(api: Api, port: number, old: readonly string[] = []): Promise<string[]> {
+  for (const hook of old) await call(api, 'DELETE', `/api/hooks/${hook}`);
   const receiver = `http://127.0.0.1:${port}`;
   return [
     await subscribe(api, 'message.received', `${receiver}/ok`),
@@ -146,7 +146,7 @@ async function fillJournal(api: Api): Promise<void> {
     });
 }
 
-/** On a slow machine a conversation can be gone before its end, which is an end as well. */
+/** On a slow machine retention can remove a conversation before it is closed. That is an end, too. */
 async function converse(api: Api, keptForMs: number): Promise<void> {
   const begunAt = performance.now();
   await talk(api).catch((error: Error) => {

@@ -1,5 +1,5 @@
-// The built service in a process of its own, with a retention of seconds, that tells how large
-// its heap and its newest snapshot are.
+// The built service in a process of its own, with a retention of seconds. It reports how large its heap
+// and its newest snapshot are.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as configModule from '../../service/src/app/config.ts';
@@ -12,7 +12,7 @@ export type SteadyQuestion =
   | { readonly do: 'stop' };
 
 export interface SteadyReport {
-  /** What is left of the heap when everything that nobody needs is collected. */
+  /** The heap after a garbage collection. */
   readonly heapMb: number;
   /** The newest snapshot; 0 before the first. */
   readonly snapshotBytes: number;
@@ -45,7 +45,7 @@ async function start(dataFolder: string, keptForMs: number): Promise<string> {
   service = await startService(config, {
     retention: { days, conversationDays: days },
     housekeepingEveryMs: Math.max(100, keptForMs / 10),
-    // As small as what is stored in so short a time: with the usual sizes the first snapshot would
+    // Small, since little is stored in so short a time. With the usual sizes the first snapshot would
     // come after minutes.
     store: { snapshotAfterBytes: 1 << 20, keptChanges: 500 },
   });

@@ -10,7 +10,7 @@ import { startSink, type Tls } from './sinkClient.ts';
 
 const CALLS = 800;
 const CALLERS = 8;
-/** A member may have as many streams. */
+/** How many pages are open. A member may not have more streams than the last. */
 const PAGES = [0, 5, 20];
 const MESSAGES_A_SECOND = 10;
 const SECONDS = 10;
@@ -22,22 +22,22 @@ export async function measureTeam(tls: Tls, effort: Effort): Promise<PartResult>
   await sink.ask({ do: 'begin', status: 200 });
   const calls = scaled(CALLS, effort);
   const id = await createTool(service, sink.origin);
-  const ofCalls: number[] = [];
+  const callMicros: number[] = [];
   await callTool(service, id, calls / 4);
   for (let i = 0; i < effort.rounds; i += 1)
-    ofCalls.push(await cpuMicrosEach(service.pid, calls, () => callTool(service, id, calls)));
+    callMicros.push(await cpuMicrosEach(service.pid, calls, () => callTool(service, id, calls)));
 
   const customers = await newCustomers(service, CUSTOMERS);
   const member = await signedInBrowser(service.url);
   const messages = scaled(MESSAGES_A_SECOND * SECONDS, effort);
-  const ofPages = new Map(PAGES.map((count) => [count, { cpu: [] as number[], loads: 0 }]));
+  const byPages = new Map(PAGES.map((count) => [count, { cpu: [] as number[], loads: 0 }]));
   for (let i = 0; i < effort.rounds; i += 1)
-    for (const [count, of] of ofPages) {
+    for (const [count, measured] of byPages) {
       const pages = await openPages(service, member, count);
       const writeAll = () =>
         repeatEvenly(messages, MESSAGES_A_SECOND, (n) => write(service, customers[n % CUSTOMERS]!));
-      of.cpu.push(await cpuMicrosEach(service.pid, messages, writeAll));
-      of.loads += (await pages.close()) / effort.rounds;
+      measured.cpu.push(await cpuMicrosEach(service.pid, messages, writeAll));
+      measured.loads += (await pages.close()) / effort.rounds;
     }
   await service.stop();
   await sink.stop();
@@ -45,8 +45,8 @@ export async function measureTeam(tls: Tls, effort: Effort): Promise<PartResult>
   return {
     ratios: [],
     figures: [
-      figure('A tool call: CPU µs', ofCalls),
-      ...[...ofPages].map(([count, { cpu, loads }]) => ({
+      figure('A tool call: CPU µs', callMicros),
+      ...[...byPages].map(([count, { cpu, loads }]) => ({
         name: `${count} open inboxes, ${MESSAGES_A_SECOND} messages a second: CPU µs of a message, beside loads of the list a second`,
         ours: spread(cpu),
         beside: round(loads / seconds),
@@ -98,6 +98,7 @@ async function openPages(
 ): Promise<OpenPages> {
   const ending = new AbortController();
   let loads = 0;
+  /** @returns how many milliseconds a page pauses before it loads again */
   const load = async (): Promise<number> => {
     loads += 1;
     const headers = { 'Live-Part': 'yes' };
@@ -107,31 +108,31 @@ async function openPages(
     ]);
     return Number(list.headers.get('live-pause'));
   };
-  const followed = Array.from({ length: count }, async () => {
+  const pages = Array.from({ length: count }, async () => {
     const { body } = await fetch(`${service.url}/live`, {
       headers: { cookie: member.cookie },
       signal: ending.signal,
     });
-    let hasNews = false;
+    let isStale = false;
     let loading: Promise<void> | null = null;
-    const loadWhileNews = async () => {
-      while (hasNews && !ending.signal.aborted) {
-        hasNews = false;
+    const loadWhileStale = async () => {
+      while (isStale && !ending.signal.aborted) {
+        isStale = false;
         await sleep(await load());
       }
       loading = null;
     };
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
       if (!chunk.includes('event: conversations')) continue;
-      hasNews = true;
-      loading ??= loadWhileNews();
+      isStale = true;
+      loading ??= loadWhileStale();
     }
   });
-  for (const each of followed) each.catch(() => {});
+  for (const page of pages) page.catch(() => {}); // an abort rejects it
   return {
     async close() {
       ending.abort();
-      await Promise.allSettled(followed);
+      await Promise.allSettled(pages);
       return loads;
     },
   };

@@ -42,7 +42,7 @@ export const chatMessages = ({ customers }: Writers): Write => ({
   expectedStatus: 202,
 });
 
-/** A server, and its process. */
+/** A server with its process. */
 export type Target = Pick<RunningService, 'url' | 'pid'>;
 
 /** Calls all targets at the same time, each from its own loop with its share of the calls. */
@@ -78,7 +78,7 @@ export async function runLoad(
   };
 }
 
-/** Bare Express, which answers as the service did. */
+/** Starts bare Express routes that give the service's answers. */
 export async function startBareExpress(
   teamAnswer: string,
   chatAnswer: string,
