@@ -10,7 +10,7 @@
  *
  * Three sections of the page have runs of their own, which leave the rest of the page as it is:
  * - `--profile` measures deliveries and messages under a CPU profiler, in about five minutes, and
- *   writes what the time is spent on. Together with `--postgres`, it only prints that.
+ *   writes what the time is spent on. Together with `--postgres`, that table is only printed.
  * - `--postgres` measures the service on a PostgreSQL server of the bench's own, in about ten minutes.
  *   Its parts are those in POSTGRES_PARTS.
  * - `--n8n` measures a real n8n with our trigger, in about fifteen minutes.

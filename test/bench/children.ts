@@ -196,19 +196,16 @@ const TICKS_A_SECOND = 100;
 
 /** What /proc/<pid>/stat says of a process. */
 export function statOf(pid: number | string) {
-  const behindName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!;
-  const [, parent, ...fields] = behindName.split(' ').map(Number);
-  const [user, system, userOfEnded, systemOfEnded] = fields.slice(9, 13) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  // The second field is the program's name, which may hold spaces.
+  const fromThird = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+  /** A field by its number in proc(5). */
+  const field = (number: number) => Number(fromThird[number - 3]);
   return {
-    parentPid: parent!,
-    cpuSeconds: (user + system) / TICKS_A_SECOND,
-    /** Of its children that have ended. */
-    endedCpuSeconds: (userOfEnded + systemOfEnded) / TICKS_A_SECOND,
+    parentPid: field(4),
+    /** User and system time. */
+    cpuSeconds: (field(14) + field(15)) / TICKS_A_SECOND,
+    /** Of the children that have ended. */
+    endedCpuSeconds: (field(16) + field(17)) / TICKS_A_SECOND,
   };
 }
 
