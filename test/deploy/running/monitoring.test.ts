@@ -46,6 +46,112 @@ const panelExpressions = panels
     expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'conversation-service'),
   );
 
+/** When alerts are looked for; each metric below has its value for an hour, every 30 seconds. */
+const AT = '50m';
+const one = { job: 'conversation-service', instance: 'one' };
+
+interface Trouble {
+  /** In Prometheus' notation for tests: `2x120`, or `0+10x120` for a count that rises. */
+  readonly series: readonly (readonly [metric: string, troubled: string, healthy: string])[];
+  /** The labels of the alert, beside its severity. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The value as its summary shows it. */
+  readonly value?: string;
+}
+
+const inOne = (metric: string) => `${metric}{job="conversation-service", instance="one"}`;
+/** Every alert but NoWorker, which is about several processes. */
+const TROUBLES: Readonly<Record<string, Trouble>> = {
+  ServiceGone: {
+    series: [[inOne('up'), '0x120', '1x120']],
+    labels: one,
+  },
+  StoreCannotWrite: {
+    series: [[inOne('conversation_service_store_fault'), '1x120', '0x120']],
+    labels: one,
+  },
+  DeliveryLoopHangs: {
+    series: [[inOne('conversation_service_delivery_loop_idle_seconds'), '60x120', '1x120']],
+    labels: one,
+    value: '1m 0s',
+  },
+  DeliveriesLate: {
+    series: [
+      ['conversation_service_queue_oldest_due_age_seconds{queue="deliveries"}', '600x120', '3x120'],
+    ],
+    value: '10m 0s',
+  },
+  RequestsFail: {
+    series: [
+      [
+        'conversation_service_http_request_duration_seconds_count{status_class="5xx"}',
+        '0+10x120',
+        '0+1x120',
+      ],
+      [
+        'conversation_service_http_request_duration_seconds_count{status_class="2xx"}',
+        '0+90x120',
+        '0+99x120',
+      ],
+    ],
+    value: '10%',
+  },
+  MemoryFills: {
+    series: [
+      [inOne('conversation_service_store_memory_live_bytes'), '101x120', '99x120'],
+      [inOne('conversation_service_store_memory_visitors_mark_bytes'), '100x120', '100x120'],
+    ],
+    labels: one,
+  },
+  SubscriptionFailing: {
+    series: [['conversation_service_subscriptions{status="failing"}', '2x120', '0x120']],
+    value: '2',
+  },
+  AgentTurnsFail: {
+    series: [['conversation_service_agent_turns_total{outcome="failed"}', '0+1x120', '5x120']],
+  },
+  TurnsParked: {
+    series: [['conversation_service_agent_turns_open{status="parked"}', '3x120', '0x120']],
+    value: '3',
+  },
+  SnapshotsFail: {
+    series: [
+      [inOne('conversation_service_store_journal_bytes'), '536870912x120', '536870912x120'],
+      [inOne('conversation_service_store_snapshot_bytes'), '67108864x120', '536870912x120'],
+    ],
+    labels: one,
+    value: '512Mi',
+  },
+  BoundReached: {
+    series: [
+      ['conversation_service_bound_reached_total{bound="visitor_messages"}', '0+10x120', '0+1x120'],
+    ],
+    labels: { bound: 'visitor_messages' },
+    value: '300',
+  },
+  EventLoopSlow: {
+    series: [[inOne('nodejs_eventloop_lag_p99_seconds'), '0.5x120', '0.01x120']],
+    labels: one,
+  },
+};
+
+/** What promtool expects of an alert that fires. */
+function fired(alertname: string) {
+  const { annotations, labels: own } = rules.find(({ alert }) => alert === alertname)!;
+  const { labels = {}, value = '' } = TROUBLES[alertname] ?? {};
+  const filledIn = Object.entries(annotations).map(([key, text]) => [
+    key,
+    text
+      .replace(/\{\{ \$labels\.(\w+) \}\}/, (_, label: string) => labels[label] ?? '')
+      .replace(/\{\{ \$value.*? \}\}/, value),
+  ]);
+  const expected = {
+    exp_labels: { ...own, ...labels },
+    exp_annotations: Object.fromEntries(filledIn),
+  };
+  return { eval_time: AT, alertname, exp_alerts: [expected] };
+}
+
 const withPromtool = findProgram('promtool') !== null ? it : it.skip;
 
 describe('deploy/monitoring', () => {
@@ -102,90 +208,40 @@ describe('deploy/monitoring', () => {
     }
   });
 
-  withPromtool(
-    'reports a dead process, a store that cannot write, failing subscriptions and a missing worker, and nothing of healthy ones',
-    async () => {
-      const series = (name: string, values: string) => ({ series: name, values });
-      const alert = (alertname: string, labels: Record<string, string>, at: string) => {
-        const { annotations } = rules.find((rule) => rule.alert === alertname)!;
-        const filledIn = Object.entries(annotations).map(([key, text]) => [
-          key,
-          text.replace('{{ $labels.instance }}', 'one').replace('{{ $value }}', '2'),
-        ]);
-        return {
-          eval_time: at,
-          alertname,
-          exp_alerts: [{ exp_labels: labels, exp_annotations: Object.fromEntries(filledIn) }],
-        };
-      };
-      const one = { job: 'conversation-service', instance: 'one' };
-      const path = join(temporary, 'alerts.test.yml');
-      const scenario = (input: object[], expected: object[], silent: string[]) => ({
-        interval: '30s',
-        input_series: input,
-        alert_rule_test: [
-          ...expected,
-          ...silent.map((alertname) => ({ eval_time: '20m', alertname, exp_alerts: [] })),
-        ],
-      });
-      const up = 'up{job="conversation-service", instance="one"}';
-      const tests = [
-        scenario(
-          [
-            series(up, '0x60'),
-            series(
-              'conversation_service_store_fault{job="conversation-service", instance="one"}',
-              '1x60',
-            ),
-            series(
-              'conversation_service_subscriptions{job="conversation-service", status="failing"}',
-              '2x60',
-            ),
-          ],
-          [
-            alert('ServiceGone', { severity: 'page', ...one }, '5m'),
-            alert('StoreCannotWrite', { severity: 'page', ...one }, '5m'),
-            alert('SubscriptionFailing', { severity: 'ticket' }, '15m'),
-          ],
-          ['DeliveryLoopHangs', 'NoWorker'],
-        ),
-        scenario(
-          [
-            series(up, '1x60'),
-            series(
-              'conversation_service_store_fault{job="conversation-service", instance="one"}',
-              '0x60',
-            ),
-          ],
-          [],
-          rules.map((rule) => rule.alert),
-        ),
-        scenario(
-          [
-            series('up{job="conversation-service", role="api"}', '1x60'),
-            series('up{job="conversation-service", role="worker"}', '0x60'),
-          ],
-          [alert('NoWorker', { severity: 'page' }, '5m')],
-          ['StoreCannotWrite'],
-        ),
-        scenario(
-          [
-            series('up{job="conversation-service", role="api"}', '1x60'),
-            series('up{job="conversation-service", role="worker"}', '1x60'),
-          ],
-          [],
-          ['NoWorker', 'ServiceGone'],
-        ),
-      ];
-      await writeFile(
-        path,
-        JSON.stringify({ rule_files: [file('alerts.yml')], evaluation_interval: '30s', tests }),
-      );
-      const done = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
-      const output = done.stdout + done.stderr; // says which alert it is about
-      expect({ status: done.status, output }).toEqual({ status: 0, output: expect.any(String) });
-    },
-  );
+  withPromtool('fires each alert in its trouble, and none while all is well', async () => {
+    const metrics = Object.values(TROUBLES).flatMap(({ series }) => series);
+    const withMetrics = (isTroubled: boolean) =>
+      metrics.map(([series, troubled, healthy]) => ({
+        series,
+        values: isTroubled ? troubled : healthy,
+      }));
+    const withProcesses = (worker: string) =>
+      Object.entries({ api: '1x120', worker }).map(([role, values]) => ({
+        series: `up{job="conversation-service", role="${role}"}`,
+        values,
+      }));
+    const silent = (alertname: string) => ({ eval_time: AT, alertname, exp_alerts: [] });
+    const names = rules.map(({ alert }) => alert);
+    expect(names.toSorted()).toEqual([...Object.keys(TROUBLES), 'NoWorker'].sort());
+    const tests = [
+      [withMetrics(true), [...Object.keys(TROUBLES).map(fired), silent('NoWorker')]],
+      [withMetrics(false), names.map(silent)],
+      [withProcesses('0x120'), [fired('NoWorker')]],
+      [withProcesses('1x120'), names.map(silent)],
+    ].map(([series, expected]) => ({
+      interval: '30s',
+      input_series: series,
+      alert_rule_test: expected,
+    }));
+    const path = join(temporary, 'alerts.test.yml');
+    await writeFile(
+      path,
+      JSON.stringify({ rule_files: [file('alerts.yml')], evaluation_interval: '30s', tests }),
+    );
+    const done = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
+    const output = done.stdout + done.stderr; // says which alert it is about
+    expect({ status: done.status, output }).toEqual({ status: 0, output: expect.any(String) });
+  });
 
   it('says of each alert how bad it is and what to do, and gives each panel an id of its own', () => {
     for (const { alert, labels, annotations } of rules) {
