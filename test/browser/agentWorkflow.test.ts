@@ -1,10 +1,10 @@
-// The agent's page while a workflow is the agent: everything shows up without a reload.
+// The agent's page while a workflow is the agent: it shows what happens without a reload.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { OWNER, ownerQuery } from '../service/agent/webhook/workflowStage.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { expectNoReload, markPage, startTeam, type Team } from './team.ts';
 
 const query = ownerQuery();
 
@@ -19,7 +19,7 @@ describe('a workflow as the agent, on the page', () => {
     window = await team.openSignedIn('/agent');
     ({ page } = window);
     page.on('dialog', (dialog) => void dialog.accept());
-    await page.evaluate('window.isSamePage = true');
+    await markPage(page);
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -40,7 +40,8 @@ describe('a workflow as the agent, on the page', () => {
       owner: OWNER,
       turn_on: true,
     });
-  const expectNoReload = async () => expect(await page.evaluate('window.isSamePage')).toBe(true);
+  const waitUntilInUse = (agent: RegExp) =>
+    page.getByRole('article', { name: agent }).getByText('in use').waitFor();
 
   it('tries a workflow in the editor before it was ever published', async () => {
     await team.service.api.put('/api/agent/test-webhook', {
@@ -48,7 +49,7 @@ describe('a workflow as the agent, on the page', () => {
       owner: OWNER,
     });
     await page.getByText('The n8n editor that listens').waitFor();
-    await expectNoReload();
+    await expectNoReload(page);
     team.endpoint.answer('/test', { json: { reply: ['It left today.', 'Anything else?'] } });
     await page.getByLabel('Customer message').fill('Where is my order A-1042?');
     await button('Try it').click();
@@ -62,18 +63,15 @@ describe('a workflow as the agent, on the page', () => {
     await page.getByText('The n8n editor that listens').waitFor({ state: 'detached' });
   });
 
-  it('shows what is published, its turns with their outcomes, and the way to the conversation', async () => {
+  it('shows the published workflow, its turns with their outcomes, and a link to the conversation', async () => {
     await publish();
-    await page
-      .getByRole('article', { name: /Workflow/ })
-      .getByText('in use')
-      .waitFor();
+    await waitUntilInUse(/Workflow/);
     team.endpoint.answer('/agent', { json: { reply: 'Hello from the workflow.' } });
     const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
     await customer.write('Hello');
     const row = page.getByRole('row', { name: /Aisha/ });
     await row.getByText('replied').waitFor();
-    await expectNoReload();
+    await expectNoReload(page);
     await row.getByRole('link', { name: 'Aisha' }).click();
     await page.getByText('Hello from the workflow.', { exact: true }).waitFor();
     await page.getByText('From the workflow', { exact: true }).waitFor();
@@ -93,21 +91,15 @@ describe('a workflow as the agent, on the page', () => {
     await page.getByText(`it ran into an error (${problem})`).waitFor();
   });
 
-  it('says at once that it is unpublished; another brain is chosen with the keyboard', async () => {
+  it('says at once that no workflow is published any more; the keyboard chooses another agent', async () => {
     await publish();
-    await page
-      .getByRole('article', { name: /Workflow/ })
-      .getByText('in use')
-      .waitFor();
+    await waitUntilInUse(/Workflow/);
     await team.service.api.delete(`/api/agent/webhook?${query}`);
     await page.getByText('No workflow is published as the agent.').waitFor();
     await expectFit();
     await button('Use the keyword agent').focus();
     await page.keyboard.press('Enter');
-    await page
-      .getByRole('article', { name: /Keyword agent/ })
-      .getByText('in use')
-      .waitFor();
+    await waitUntilInUse(/Keyword agent/);
     await page.getByText('No workflow is published as the agent.').waitFor({ state: 'detached' });
   });
 });

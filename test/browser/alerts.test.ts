@@ -1,4 +1,4 @@
-// How a team hears of work: counts, notifications, and what somebody is given.
+// How a team learns of work: counts, notifications and assignments.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
@@ -18,7 +18,7 @@ describe('what a team hears of', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  /** Somebody who waits for a person. */
+  /** A customer asks for a person, and the agent hands over. @returns the conversation */
   async function askForPerson(name: string): Promise<string> {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
@@ -28,7 +28,7 @@ describe('what a team hears of', () => {
     });
     return id;
   }
-  /** Somebody who writes while the agent is off. */
+  /** A customer writes while the agent is off. @returns the conversation */
   async function writeToNobody(name: string): Promise<string> {
     await team.service.api.patch('/api/agent', { enabled: false });
     const customer = await chatCustomer(team.service.url, { name });
@@ -38,34 +38,34 @@ describe('what a team hears of', () => {
   }
   const answer = (id: string) =>
     team.service.api.post(`/api/conversations/${id}/messages`, { text: 'Here I am.' });
-  const titled = (page: Page, title: RegExp) =>
+  const waitForTitle = (page: Page, title: RegExp) =>
     waitFor('the title', async () => title.test(await page.title()));
   const row = (page: Page, name: string) => page.locator('a.item', { hasText: name });
 
-  it('counts who waits for an answer in the navigation and in the title, with the page and live', async () => {
+  it('counts in the navigation and in the title who waits for an answer, as the page loads and live', async () => {
     const { page } = await team.openSignedIn('/tools');
     const fetched: string[] = [];
     page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
     const id = await askForPerson('Counted');
     const count = page.locator('#conversations-count');
     await count.getByText('1', { exact: true }).waitFor();
-    await titled(page, /^\(1\) Tools/);
+    await waitForTitle(page, /^\(1\) Tools/);
     fetched.length = 0;
     await page.goto(`${team.service.url}/payments`);
     expect(await count.innerText()).toBe('1');
     expect(await page.title()).toMatch(/^\(1\) Payments/);
-    // Long enough for what would be fetched after the load.
+    // Long enough for a request that would follow the load.
     await page.waitForTimeout(1000);
     expect(fetched.filter((path) => path.endsWith('/count'))).toEqual([]);
     await answer(id);
-    await titled(page, /^Payments/);
+    await waitForTitle(page, /^Payments/);
     expect(await count.innerText()).toBe('');
   });
 
-  /** Writes down what the browser would show and sound. */
-  async function record(context: BrowserContext): Promise<string[]> {
-    const noted: string[] = [];
-    await context.exposeBinding('note', (_source, what: string) => void noted.push(what));
+  /** Records each notification by its title, and each tone, from the next page on. */
+  async function recordAlerts(context: BrowserContext): Promise<string[]> {
+    const alerted: string[] = [];
+    await context.exposeBinding('note', (_source, what: string) => void alerted.push(what));
     await context.addInitScript(`
       globalThis.Notification = class {
         static get permission() { return localStorage.permission ?? 'default'; }
@@ -79,46 +79,46 @@ describe('what a team hears of', () => {
         return createOscillator.call(this);
       };
     `);
-    return noted;
+    return alerted;
   }
 
-  it('notifies once for three tabs with a sound, when asked to, and leads to the conversation', async () => {
+  it('notifies once for three tabs, with a sound, only while asked to, and leads to the conversation', async () => {
     const { page } = await team.open();
-    const noted = await record(page.context());
+    const alerted = await recordAlerts(page.context());
     await signIn(page, team.service.url);
     await answer(await askForPerson('Before'));
     const alerts = page.getByRole('button', { name: 'Notify me' });
     expect(await alerts.getAttribute('aria-pressed')).toBe('false');
-    expect(noted).toEqual([]);
+    expect(alerted).toEqual([]);
     const waiting = await askForPerson('Waits already');
     await row(page, 'Waits already').getByText('Waiting').waitFor();
     await alerts.click();
     await page.getByText('This browser tells you').waitFor();
     expect(await alerts.getAttribute('aria-pressed')).toBe('true');
-    expect(noted.splice(0)).toEqual(['tone', 'tone']);
+    expect(alerted.splice(0)).toEqual(['tone', 'tone']);
     for (let tab = 2; tab <= 3; tab++)
       await (await page.context().newPage()).goto(`${team.service.url}/tools`);
     const id = await writeToNobody('Aisha');
-    await waitFor('the notification', () => noted.includes('Aisha is waiting for an answer'));
-    // Long enough for the other two.
+    await waitFor('the notification', () => alerted.includes('Aisha is waiting for an answer'));
+    // Long enough for the other two tabs.
     await page.waitForTimeout(2000);
-    expect(noted.toSorted()).toEqual(['Aisha is waiting for an answer', 'tone', 'tone']);
+    expect(alerted.toSorted()).toEqual(['Aisha is waiting for an answer', 'tone', 'tone']);
     await page.evaluate('globalThis.shown.onclick()');
     await page.waitForURL(`**/conversations/${id}`);
-    noted.length = 0;
+    alerted.length = 0;
     await page.goto(`${team.service.url}/conversations`);
     await alerts.click();
     await askForPerson('Unheard');
     await row(page, 'Unheard').getByText('Waiting').waitFor();
     await page.waitForTimeout(1000);
-    expect(noted).toEqual([]);
+    expect(alerted).toEqual([]);
     for (const each of [waiting, id]) await answer(each);
   });
 
-  it('notifies from another tab where the first one got no answer', async () => {
+  it('notifies from another tab where the request of the first one fails', async () => {
     const { page, allowErrors } = await team.open();
     allowErrors(/503/);
-    const noted = await record(page.context());
+    const alerted = await recordAlerts(page.context());
     await signIn(page, team.service.url);
     await page.getByRole('button', { name: 'Notify me' }).click();
     await page.getByText('This browser tells you').waitFor();
@@ -126,7 +126,7 @@ describe('what a team hears of', () => {
     const fail = (route: Route) => route.fulfill({ status: 503 });
     await page.context().route('**/conversations/alerts', fail, { times: 1 });
     const id = await writeToNobody('Bilal');
-    await waitFor('the notification', () => noted.includes('Bilal is waiting for an answer'));
+    await waitFor('the notification', () => alerted.includes('Bilal is waiting for an answer'));
     await answer(id);
   });
 
@@ -142,7 +142,7 @@ describe('what a team hears of', () => {
 
   it('notifies although storage is full', async () => {
     const { page } = await team.open();
-    const noted = await record(page.context());
+    const alerted = await recordAlerts(page.context());
     await signIn(page, team.service.url);
     await page.getByRole('button', { name: 'Notify me' }).click();
     await page.getByText('This browser tells you').waitFor();
@@ -152,11 +152,11 @@ describe('what a team hears of', () => {
       };
     });
     const id = await writeToNobody('Chen');
-    await waitFor('the notification', () => noted.includes('Chen is waiting for an answer'));
+    await waitFor('the notification', () => alerted.includes('Chen is waiting for an answer'));
     await answer(id);
   });
 
-  it('tells who is assigned a conversation, which is then one of theirs and bears their picture', async () => {
+  it('tells a member who is assigned a conversation, which is then listed as theirs', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('Which maps do you have?');
     const { page: ben } = await team.openSignedIn('/conversations?tab=mine', {}, BEN);
@@ -188,22 +188,22 @@ describe('what a team hears of', () => {
     await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
     await ana.getByRole('button', { name: 'Assign', exact: true }).click();
     await ben.getByText('ana assigned the conversation with Dora to you.').waitFor();
-    const asked: string[] = [];
-    ben.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    const fetched: string[] = [];
+    ben.on('request', (request) => void fetched.push(new URL(request.url()).pathname));
     await ben.getByRole('link', { name: /^Mine/ }).click();
     await ben.waitForURL(/tab=mine/);
     await customer.write('And how large are they?');
     await row(ben, 'Dora').getByText('how large').waitFor();
-    expect(asked).toContain('/conversations/list');
-    expect(asked).not.toContain(`/conversations/${id}/assignment`);
+    expect(fetched).toContain('/conversations/list');
+    expect(fetched).not.toContain(`/conversations/${id}/assignment`);
   });
 
-  it('has one row above the messages on a phone, with what is done less often behind a button', async () => {
+  it('has one row above the messages on a phone, with the rarer actions behind a button', async () => {
     const customer = await chatCustomer(team.service.url, {
       name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',
     });
     const { conversation_id: id } = await customer.write('Hello');
-    // The agent writes nothing between what follows.
+    // A person has the conversation, so the agent writes nothing in between.
     await answer(id);
     await customer.write('Is anybody there?');
     await customer.write('I have a question.');
@@ -213,17 +213,17 @@ describe('what a team hears of', () => {
     await page.locator('#presence .avatar').waitFor();
     const head = await page.locator('#thread-head').boundingBox();
     expect(head!.height).toBeLessThan(64);
-    const names = page.locator('.from-customer .who');
-    const widths = await names.evaluateAll((all) =>
-      all.map((each) => each.closest('header')!.clientWidth > 1),
-    );
-    expect(widths.slice(-2)).toEqual([true, false]);
+    // Of two messages in a row, only the first bears the name.
+    const areNamesShown = await page
+      .locator('.from-customer .who')
+      .evaluateAll((names) => names.map((name) => name.closest('header')!.clientWidth > 1));
+    expect(areNamesShown.slice(-2)).toEqual([true, false]);
     await page.getByText('Contact and history').click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor();
     await page.getByText('Contact and history').click();
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('button', { name: 'Close…' }).waitFor();
-    // A change that comes now does not shut it.
+    // A change that arrives now does not close the menu.
     await customer.write('Hello?');
     await page.getByRole('article').getByText('Hello?').waitFor();
     await page.getByRole('button', { name: 'Close…' }).waitFor();

@@ -18,14 +18,13 @@ const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Chromium's headless shell is its engine without the windows, menus and profiles around it: a page
- * in a new window costs it a third of what it costs the whole program, which serves where there is
- * no shell.
+ * Chromium's headless shell is its engine alone. A page in a new window costs it a third of what it
+ * costs the full program, which is the fallback.
  */
 const EXECUTABLE =
   process.env.CHROMIUM ??
   ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
-/** A name of this machine that is no localhost: a page there over http has no clipboard. */
+/** A name of this machine other than localhost. Over http, a page there has no clipboard. */
 export const LAN_NAME = 'conversations.test';
 
 const ARGUMENTS = [
@@ -48,7 +47,7 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 }
 
-/** What has not come by then comes no more. */
+/** How long an action of Playwright waits for its element before it fails. */
 const WAIT_MS = 15_000;
 
 export interface WindowOptions {
@@ -56,7 +55,7 @@ export interface WindowOptions {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
-  /** Anything else that Playwright knows of a context. */
+  /** Any other option of a Playwright context. */
   readonly context?: BrowserContextOptions;
 }
 
@@ -64,26 +63,25 @@ export interface WindowOptions {
 export interface BrowserWindow {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors on the console that fit are what the test wants; all others fail `close`. */
+  /** Problems that match are expected; `close` throws for any other. */
   allowErrors(pattern: RegExp): void;
   /**
-   * What the page did wrong so far: errors on the console, refusals of the content policy,
-   * exceptions.
+   * What the page did wrong so far and the test did not allow: errors on the console (refusals of
+   * the content policy are among them) and exceptions.
    */
   readonly problems: readonly string[];
   /** axe-core's findings in the page and its frames; empty when all is well. */
   axe(): Promise<readonly string[]>;
-  /** The same with all of axe's rules, and what it cannot decide and nobody has explained. */
+  /** The findings of all of axe's rules, and what it cannot decide and `EXPLAINED` leaves open. */
   axeWithAllRules(): Promise<readonly string[]>;
-  /** The same with the rules about colours alone, for a page that only has others than before. */
+  /** The same with the rules about colours alone, for when only the colours have changed. */
   axeOfColours(): Promise<readonly string[]>;
-  /** `axe` in the light, and `axeOfColours` in the dark, where nothing else differs. */
+  /** `axe` in light mode, and `axeOfColours` in dark mode, which differs in nothing else. */
   axeLightAndDark(): Promise<readonly string[]>;
-  /** What can be pressed or filled in and lies beyond the window's edge at the left or right. */
+  /** Controls that lie beyond the left or right edge of the window. */
   outOfReach(): Promise<readonly string[]>;
   /**
-   * What reaches beyond the page's right edge, so that the page itself could be scrolled sideways;
-   * empty when nothing does.
+   * What reaches beyond the right edge, so that the page scrolls sideways; empty when nothing does.
    */
   overflow(): Promise<readonly string[]>;
   /** Writes `<SCREENSHOTS>/<name>.png`; does nothing where the variable is not set. */
@@ -145,20 +143,20 @@ export async function openWindow(
 const contexts = new Set<BrowserContext>();
 
 /**
- * Called by environment.mjs: a picture of every open page goes to the temporary folder, its words and
- * what has the focus to the output, which outlives the folder.
+ * Called by environment.mjs. Saves a picture of every open page in a temporary folder, and prints
+ * its words and what has the focus, for when the folder is gone.
  */
 async function keepPictures(name: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-test-'));
   const pages = [...contexts].flatMap((context) => context.pages());
   for (const [number, page] of pages.entries()) {
     const path = join(folder, `${number + 1}.png`);
-    // A page that is gone or hangs has no picture.
-    const isKept = await page.screenshot({ path, timeout: 5000 }).then(
+    // No picture can be taken of a page that is gone or hangs.
+    const isSaved = await page.screenshot({ path, timeout: 5000 }).then(
       () => true,
       () => false,
     );
-    if (!isKept) continue;
+    if (!isSaved) continue;
     const { words, focus } = await page.evaluate(whatIsSeen);
     process.stderr.write(
       `“${name}” failed at ${page.url()}: ${path}\nThe focus is on ${focus}\n${words}\n`,
@@ -175,12 +173,12 @@ Object.assign(globalThis, { keepPictures });
 function beyondTheEdge(): readonly string[] {
   const edge = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= edge) return [];
-  const wide = [...document.body.querySelectorAll('*')].filter(
+  const tooWide = [...document.body.querySelectorAll('*')].filter(
     (element) => element.getBoundingClientRect().right > edge + 0.5,
   );
   return [
     `${document.documentElement.scrollWidth} px instead of ${edge}`,
-    ...wide.slice(-5).map((element) => element.outerHTML.slice(0, 200)),
+    ...tooWide.slice(-5).map((element) => element.outerHTML.slice(0, 200)),
   ];
 }
 
@@ -195,8 +193,10 @@ function controlsBeyondTheEdge(): readonly string[] {
     .map(({ outerHTML }) => `out of reach: ${outerHTML.slice(0, 200)}`);
 }
 
-async function axeFindings(page: Page, strictRules?: string): Promise<readonly string[]> {
-  const found = await Promise.all(page.frames().map((frame) => axeFindingsIn(frame, strictRules)));
+async function axeFindings(page: Page, strictOptions?: string): Promise<readonly string[]> {
+  const found = await Promise.all(
+    page.frames().map((frame) => axeFindingsIn(frame, strictOptions)),
+  );
   return found.flat();
 }
 
@@ -207,7 +207,7 @@ const RULES_OFF = {
   'hidden-content': 'finds nothing; it only asks to open what is folded, which the states do',
 };
 
-/** What axe leaves to a person, and what a person found. */
+/** What axe cannot decide, by rule and reason, and why it is right here. */
 const EXPLAINED = {
   'color-contrast shortTextContent': 'digits and signs in colours that are asserted as tokens',
   'color-contrast imgNode': 'texts of charts, in colours that are asserted as tokens',
@@ -218,7 +218,7 @@ const EXPLAINED = {
     'in a list, each item has a link of the same words; the item says which it is (2.4.4)',
 };
 
-/** What is on its way to its place, or fading, is looked at where and as it ends. */
+/** Puts everything that moves or fades into its final state. */
 const finishAnimations = (frame: Frame): Promise<void> =>
   frame.evaluate(() => {
     const isEndless = (animation: Animation) =>
@@ -252,15 +252,15 @@ const ALL_RULES = `rules: Object.fromEntries(axe.getRules()
 
 const RULES_OF_COLOURS = `runOnly: ['color-contrast', 'link-in-text-block']`;
 
-/** @param strictRules axe's options; what it cannot decide counts, too */
-async function axeFindingsIn(frame: Frame, strictRules?: string): Promise<readonly string[]> {
+/** @param strictOptions axe's options, as text; with them, what axe cannot decide counts too */
+async function axeFindingsIn(frame: Frame, strictOptions?: string): Promise<readonly string[]> {
   await finishAnimations(frame);
-  // Told as text: the pages' content policy lets no script in by a tag.
+  // Evaluated as text: the pages' content policy refuses a script element.
   if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(axeSource);
   const { violations, incomplete } = (await frame.evaluate(
-    `axe.run(document, { resultTypes: ["violations", "incomplete"], iframes: false, ${strictRules ?? ''} })`,
+    `axe.run(document, { resultTypes: ["violations", "incomplete"], iframes: false, ${strictOptions ?? ''} })`,
   )) as AxeResult;
-  return [...violations, ...(strictRules ? unexplained(incomplete) : [])].flatMap(
+  return [...violations, ...(strictOptions ? unexplained(incomplete) : [])].flatMap(
     ({ id, help, nodes }) =>
       nodes.map(
         ({ html, failureSummary }) =>
@@ -289,7 +289,7 @@ async function screenshot(page: Page, name: string): Promise<void> {
   await writeFile(join(folder, `${name}.png`), smallPng(picture));
 }
 
-/** From the next page on, the browser stores nothing. The headless shell has no such setting. */
+/** From the next page on, the browser stores nothing. The headless shell has no setting for this. */
 export const blockStorage = (context: BrowserContext): Promise<unknown> =>
   context.addInitScript(() =>
     Object.defineProperty(globalThis, 'localStorage', {

@@ -1,5 +1,4 @@
-// WhatsApp on the screens: an account is connected and tested, messages show how far they have
-// come.
+// WhatsApp on the screens: an account is connected and tested, and messages show their delivery.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { graphError, TEST_NUMBER, type WhatsAppStatus } from '../helpers/graphServer.ts';
@@ -11,7 +10,7 @@ import {
   type FromCustomer,
 } from '../helpers/meta.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { expectNoReload, markPage, startTeam, type Team } from './team.ts';
 
 const APP_SECRET = 'app-secret-0f3a9b7c';
 
@@ -34,32 +33,27 @@ describe('WhatsApp', () => {
   });
   afterAll(() => team?.close());
 
-  const button = (name: string | RegExp, where: Pick<Page, 'getByRole'> = page) =>
-    where.getByRole('button', { name });
+  const button = (name: string | RegExp, on = page) => on.getByRole('button', { name });
   const connect = () =>
     connectNumber(team.service.api, { appSecret: APP_SECRET, accessToken: team.graph.accessToken });
-  /** A reload would forget this mark. */
-  const mark = () => page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
-  const expectNoReload = async () =>
-    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
   let customers = 0;
+  /** A customer writes on WhatsApp. @returns their phone and the path of the conversation */
   async function write(number: ConnectedNumber, text: string, from: FromCustomer = {}) {
     const phone = from.phone ?? `1650555${2000 + (customers += 1)}`;
-    expect(
-      (await deliver(team.service.url, number, metaText(text, { name: 'Nadia', ...from, phone })))
-        .status,
-    ).toBe(200);
+    const message = metaText(text, { name: 'Nadia', ...from, phone });
+    expect((await deliver(team.service.url, number, message)).status).toBe(200);
     const { body } = await team.service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
     return { phone, path: `/conversations/${body.id}` };
   }
 
+  /** Meta reports how far a message of the service has come. */
   async function report(number: ConnectedNumber, status: WhatsAppStatus, text: string) {
     const message = team.graph.taken.find(({ body }) => body.text.body === text)!;
     await deliver(team.service.url, number, team.graph.statusWebhook(message, status));
   }
 
-  async function fillIn(on: Page) {
+  async function connectByForm(on: Page) {
     await on.getByLabel('Name', { exact: true }).fill('Harbour shop');
     await on.getByLabel('Phone number ID').fill(TEST_NUMBER.id);
     await on.getByLabel('Access token').fill(team.graph.accessToken);
@@ -68,9 +62,9 @@ describe('WhatsApp', () => {
     await on.getByRole('heading', { name: 'Set up WhatsApp' }).waitFor();
   }
 
-  it('is connected, tested, and shows when it delivers, by itself', async () => {
+  it('is connected and tested, and shows by itself when it has delivered something', async () => {
     await button('Connect WhatsApp').click();
-    await fillIn(page);
+    await connectByForm(page);
     await page.getByText('not tested', { exact: true }).waitFor();
     await button('Test connection').click();
     await page.getByText('working', { exact: true }).waitFor();
@@ -78,7 +72,7 @@ describe('WhatsApp', () => {
       .getByText(`WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`)
       .waitFor();
     await page.getByText('Nothing received from WhatsApp yet.').waitFor();
-    await mark();
+    await markPage(page);
 
     const { body } = await team.service.api.get('/api/channels');
     const [{ id, settings, webhook_url: address }] = body.data;
@@ -92,10 +86,10 @@ describe('WhatsApp', () => {
     };
     await write(number, 'Hello');
     await page.getByText(/Last received from WhatsApp:/).waitFor();
-    await expectNoReload();
+    await expectNoReload(page);
   });
 
-  it('asks before it is disconnected', async () => {
+  it('is disconnected only after a question', async () => {
     const { id } = await connect();
     await page.goto(`${team.service.url}/channels/${id}`);
     await page.getByText('Disconnect…').click();
@@ -104,7 +98,7 @@ describe('WhatsApp', () => {
     await page.getByText('No connected accounts yet.').waitFor();
   });
 
-  it('updates the state of a reply by itself, and keeps a half-typed text', async () => {
+  it('shows by itself how far a reply has come, and keeps a half-typed text', async () => {
     const number = await connect();
     const { path } = await write(number, 'Is it open?');
     await page.goto(team.service.url + path);
@@ -112,7 +106,7 @@ describe('WhatsApp', () => {
     await button('Send').click();
     const message = page.getByRole('article').filter({ hasText: 'Yes, until six' });
     await message.getByText('Sent to WhatsApp').waitFor();
-    await mark();
+    await markPage(page);
     await page.getByLabel('Your reply').fill('And tomorrow');
     for (const [status, words] of [
       ['delivered', 'Delivered'],
@@ -122,7 +116,7 @@ describe('WhatsApp', () => {
       await message.getByText(words, { exact: true }).waitFor();
     }
     expect(await page.getByLabel('Your reply').inputValue()).toBe('And tomorrow');
-    await expectNoReload();
+    await expectNoReload(page);
     team.graph.answerWith(
       graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }),
     );
@@ -141,11 +135,11 @@ describe('WhatsApp', () => {
     await page.getByText('WhatsApp accepts no messages until the customer writes again.').waitFor();
     expect(await button('Send').isVisible()).toBe(false);
     expect(await window.axe()).toEqual([]);
-    await mark();
+    await markPage(page);
     await write(number, 'I am back', { phone });
     await button('Send').waitFor();
     expect(await page.getByText('accepts no messages').count()).toBe(0);
-    await expectNoReload();
+    await expectNoReload(page);
     await page.getByLabel('Your reply').fill('Welcome');
     await button('Send').click();
     await page
@@ -162,7 +156,7 @@ describe('WhatsApp', () => {
       context: { javaScriptEnabled: false },
     });
     await button('Connect WhatsApp', plain).click();
-    await fillIn(plain);
+    await connectByForm(plain);
     expect(await overflow()).toEqual([]);
     const longName = 'W'.repeat(100);
     await plain.getByLabel('Name', { exact: true }).fill(longName);

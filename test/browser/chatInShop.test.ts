@@ -7,7 +7,7 @@ import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } from './browser.ts';
 
-/** A page of somebody else, with the chat in it. */
+/** A page of another origin that embeds the chat, twice by mistake. */
 async function startShop(serviceUrl: string, port: number): Promise<TrackedServer> {
   const snippet = `<script src="${serviceUrl}/chat/embed.js" data-workspace="acme" defer></script>`;
   const policy = `default-src 'none'; script-src ${serviceUrl}; frame-src ${serviceUrl}; img-src data:`;
@@ -24,7 +24,7 @@ describe('the chat in a shop’s page', () => {
   let browser: Browser;
   let service: TestService;
   let shop: TrackedServer;
-  /** A page of an origin that is not on the list. */
+  /** A page whose origin is not in CHAT_FRAME_ORIGINS. */
   let stranger: TrackedServer;
   let window: BrowserWindow;
   let page: Page;
@@ -69,7 +69,7 @@ describe('the chat in a shop’s page', () => {
           ?.tagName === 'IFRAME',
     );
 
-  it('opens in a frame, answers there, closes by Escape, and tells of news', async () => {
+  it('opens once in a frame, answers there, closes by Escape, and tells of new messages', async () => {
     await page.goto(`http://127.0.0.1:${shop.port}/`);
     expect(await opener().count()).toBe(1);
     expect(await page.locator('iframe').count()).toBe(0);
@@ -101,7 +101,7 @@ describe('the chat in a shop’s page', () => {
     expect(await page.getByRole('button', { name: /new messages/ }).count()).toBe(0);
   });
 
-  it('is open again on the next page, with the conversation, and adds no global name', async () => {
+  it('is open again on the next page, with its conversation, and adds no global name', async () => {
     await page.goto(`http://127.0.0.1:${shop.port}/`);
     const names = await page.evaluate(() => Object.keys(globalThis).length);
     await opener().click();
@@ -118,7 +118,7 @@ describe('the chat in a shop’s page', () => {
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  it('fills a phone’s screen, and can be closed there', async () => {
+  it('fills the screen of a phone, and can be closed there', async () => {
     await window.close();
     await open({ width: 360, height: 640, context: { hasTouch: true, isMobile: true } });
     await page.goto(`http://127.0.0.1:${shop.port}/`);
@@ -136,7 +136,7 @@ describe('the chat in a shop’s page', () => {
   });
 
   it('works on another site, where a browser gives the frame no storage', async () => {
-    // As a private window does. The headless shell has no such setting.
+    // As in a private window. The headless shell has no setting for this.
     await window.context.addInitScript(() => {
       if (globalThis.top === globalThis.self) return;
       const refuse = () => {
@@ -167,27 +167,22 @@ describe('the chat in a shop’s page', () => {
     await frame().getByText('Hello from Acme!').waitFor();
   });
 
-  it('is not shown in the page of an origin that is not on the list, nor are the team’s pages in any', async () => {
+  it('is refused to a page whose origin is not on the list; the team’s pages are refused to every page', async () => {
     window.allowErrors(/frame-ancestors|X-Frame-Options|ERR_BLOCKED_BY_RESPONSE|chrome-error/i);
+    const countRefused = () =>
+      page.frames().filter((each) => each.url().startsWith('chrome-error:')).length;
     await page.goto(`http://127.0.0.1:${stranger.port}/`);
     await opener().click();
-    await waitFor('the refusal', () =>
-      window.context
-        .pages()[0]!
-        .frames()
-        .some((each) => each.url().startsWith('chrome-error:')),
-    );
+    await waitFor('the refusal', () => countRefused() === 1);
     await page.getByRole('button', { name: 'Close the chat' }).click();
 
     await page.goto(`http://127.0.0.1:${shop.port}/`);
-    for (const path of ['/sign-in', '/conversations', '/api/docs']) {
+    const paths = ['/sign-in', '/conversations', '/api/docs'];
+    for (const path of paths)
       await page.evaluate(
         (src) => document.body.append(Object.assign(document.createElement('iframe'), { src })),
         service.url + path,
       );
-      await waitFor(`${path} to be refused`, () =>
-        page.frames().at(-1)!.url().startsWith('chrome-error:'),
-      );
-    }
+    await waitFor('every page to be refused', () => countRefused() === paths.length);
   });
 });

@@ -1,4 +1,4 @@
-// What the customer sees beside messages: that somebody is typing, and answers to choose from.
+// What the chat shows besides messages: that an answer is being typed, and answers to choose from.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { text } from '../helpers/modelServer.ts';
@@ -24,7 +24,7 @@ describe('the chat page', () => {
     await agent?.close();
   });
 
-  it('says that somebody is typing, to a screen reader too, until the answer is there', async () => {
+  it('shows and announces “Typing” until the answer is there', async () => {
     const answer = held(text('It leaves tomorrow.'));
     agent.model.answerBy(() => answer.reply);
     await page.getByRole('textbox', { name: 'Your message' }).fill('Where is my order?');
@@ -38,7 +38,7 @@ describe('the chat page', () => {
     expect(await typing.isVisible()).toBe(false);
   });
 
-  it('takes it back when the connection is lost, and tells it again once it is back', async () => {
+  it('shows “Typing” no longer when the connection is lost, and again once it is back', async () => {
     const answer = held(text('On Tuesday.'));
     agent.model.answerBy(() => answer.reply);
     await page.getByRole('textbox', { name: 'Your message' }).fill('When is it there?');
@@ -55,7 +55,7 @@ describe('the chat page', () => {
     expect(await typing.isVisible()).toBe(false);
   });
 
-  describe('with choices', () => {
+  describe('with a question that has choices', () => {
     let executions = 0;
     const conversation = async () =>
       (await agent.service.api.get('/api/conversations')).body.data[0].id;
@@ -68,16 +68,16 @@ describe('the chat page', () => {
         resume_url: `http://127.0.0.1:${agent.tools.port}/webhook-waiting/${++executions}`,
       });
     const group = () => page.getByRole('group', { name: 'Choose an answer' });
-    const own = () => page.locator('article.customer .text').last().innerText();
+    const lastWritten = () => page.locator('article.customer .text').last().innerText();
 
-    it('shows them as buttons, and sends the one that is pressed with the keyboard', async () => {
+    it('shows them as buttons, and sends the one that is pressed, by keyboard', async () => {
       await ask(['Tuesday', 'Thursday']);
       await group().getByRole('button', { name: 'Thursday' }).focus();
       expect(await window.axe()).toEqual([]);
       await page.keyboard.press('Enter');
       await group().waitFor({ state: 'detached' });
-      expect(await own()).toBe('Thursday');
-      // With a keyboard, the customer goes on writing.
+      expect(await lastWritten()).toBe('Thursday');
+      // The focus is in the text field, where the customer goes on writing.
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('text');
       await page.reload();
       await page.locator('article.customer', { hasText: 'Thursday' }).waitFor();
@@ -85,7 +85,7 @@ describe('the chat page', () => {
     });
 
     it('takes a typed answer as well, after which the buttons are gone', async () => {
-      await waitFor('the answer', async () => {
+      await waitFor('the previous answer', async () => {
         const { body } = await agent.service.api.get('/api/waits?status=answered');
         return body.data.length === 1;
       });

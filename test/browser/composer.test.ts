@@ -38,7 +38,7 @@ describe('writing in a conversation of a team without canned replies', () => {
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   });
 
-  it('/ says that there are no canned replies, and links to where they are created', async () => {
+  it('/ says that there are no canned replies, and links to the form that creates one', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Maria' });
     const { conversation_id: id } = await customer.write('Hello?');
     const { page, axe, overflow } = await team.openSignedIn(`/conversations/${id}`);
@@ -71,7 +71,7 @@ describe('writing in a conversation', () => {
       await ana.post('/settings/canned-replies', { name, shortcut, text });
   });
 
-  const begin = async (name: string) => {
+  const startConversation = async (name: string) => {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write('Hello?');
     return { customer, path: `/conversations/${id}` };
@@ -82,8 +82,8 @@ describe('writing in a conversation', () => {
   const options = (page: Page) => list(page).getByRole('option');
   const chosen = (page: Page) => list(page).getByRole('option', { selected: true });
 
-  it('finds a canned reply by / and a few letters, and fills it in', async () => {
-    const { customer, path } = await begin('Maria del Mar');
+  it('finds a canned reply by / and a few letters, and fills in its placeholders', async () => {
+    const { customer, path } = await startConversation('Maria del Mar');
     const { page } = await team.openSignedIn(path);
     await reply(page).focus();
     await page.keyboard.type('/hel');
@@ -98,8 +98,8 @@ describe('writing in a conversation', () => {
     expect((await customer.read()).at(-1)?.text).toBe('Hello Maria, this is ana.');
   });
 
-  it('moves with the arrows, selects what is left to fill in, and keeps the text behind it', async () => {
-    const { path } = await begin('Noor');
+  it('moves with the arrows, selects the placeholder that is left, and keeps the text after the slash', async () => {
+    const { path } = await startConversation('Noor');
     const { page } = await team.openSignedIn(path);
     await reply(page).fill(' Bye!');
     await page.keyboard.press('Control+Home');
@@ -112,8 +112,8 @@ describe('writing in a conversation', () => {
     expect(await reply(page).inputValue()).toBe('Your parcel A-1042 is on its way. Bye!');
   });
 
-  it('gives the slash back on Escape, and closes on Backspace and with the mouse', async () => {
-    const { path } = await begin('Ola');
+  it('opens only at the beginning, keeps what was typed on Escape, and closes on Backspace and by a click', async () => {
+    const { path } = await startConversation('Ola');
     const { page } = await team.openSignedIn(path);
     await reply(page).focus();
     await page.keyboard.type('/tmp is full');
@@ -134,8 +134,8 @@ describe('writing in a conversation', () => {
     expect(await search(page).count()).toBe(0);
   });
 
-  it('Tab leaves a search without results, and Shift+Tab any search, without inserting', async () => {
-    const { path } = await begin('Quinn');
+  it('Tab leaves a search without results, and Shift+Tab any search; neither inserts a canned reply', async () => {
+    const { path } = await startConversation('Quinn');
     const { page } = await team.openSignedIn(path);
     for (const [typed, key] of [
       ['/nothing', 'Tab'],
@@ -150,8 +150,8 @@ describe('writing in a conversation', () => {
     }
   });
 
-  it('writes a note beside a half written reply, which stays', async () => {
-    const { customer, path } = await begin('Pia');
+  it('writes a note while a half-written reply stays', async () => {
+    const { customer, path } = await startConversation('Pia');
     const { page } = await team.openSignedIn(path);
     await reply(page).fill('I will look');
     await page.getByRole('radio', { name: 'Note' }).check();
@@ -165,9 +165,9 @@ describe('writing in a conversation', () => {
     expect((await customer.read()).map(({ text }) => text)).toEqual(['Hello?', 'I will look']);
   });
 
-  // The screens as they load are looked at in accessibility.test.ts.
+  // accessibility.test.ts checks the screens as they load.
   it('is accessible and fits the window while somebody writes', async () => {
-    const { path } = await begin('Rosa');
+    const { path } = await startConversation('Rosa');
     const window = await team.openSignedIn(path);
     await window.page.getByText('Canned replies', { exact: true }).click();
     await window.page.getByRole('radio', { name: 'Note' }).check();
@@ -185,8 +185,8 @@ describe('writing in a conversation', () => {
   const expectFit = async ({ axeLightAndDark, overflow }: BrowserWindow) =>
     expect([await axeLightAndDark(), await overflow()]).toEqual([[], []]);
 
-  it('without scripts has both forms, and the canned replies to copy from', async () => {
-    const { path } = await begin('Quinn');
+  it('has both forms without scripts, and canned replies to copy from', async () => {
+    const { path } = await startConversation('Quinn');
     const { page } = await team.openSignedIn(path, {
       context: { javaScriptEnabled: false },
     });
@@ -201,8 +201,8 @@ describe('writing in a conversation', () => {
     await page.getByRole('article').getByText('Good evening.').waitFor();
   });
 
-  // the last one: the others count the canned replies
-  it('has canned replies that are created by their form', async () => {
+  // This test is the last: the others count the canned replies.
+  it('creates a canned reply by its form', async () => {
     const { page } = await team.openSignedIn('/settings/canned-replies');
     await page.getByLabel('Name').fill('Good bye');
     await page.getByLabel('Shortcut').fill('bye');

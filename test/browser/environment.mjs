@@ -1,4 +1,4 @@
-// Keeps pictures of what was to be seen when a test failed.
+// When a test fails, keeps pictures of the pages that are open.
 import Base from '../environment.mjs';
 
 export default class extends Base {

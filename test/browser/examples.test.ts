@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 import { LAN_NAME } from './browser.ts';
 import { signIn, startTeam, type Team } from './team.ts';
 
-const { name: title } = JSON.parse(fileOf('find-order-tool')) as { name: string };
-
-function fileOf(name: string): string {
-  return readFileSync(new URL(`../../examples/workflows/${name}.json`, import.meta.url), 'utf8');
-}
+const example = readFileSync(
+  new URL('../../examples/workflows/find-order-tool.json', import.meta.url),
+  'utf8',
+);
+const { name: title } = JSON.parse(example) as { name: string };
 
 describe('the example workflows', () => {
   let team: Team;
@@ -21,21 +21,27 @@ describe('the example workflows', () => {
   const copyButton = (page: Page) =>
     page.getByRole('button', { name: `Copy the workflow “${title}”` });
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
-  const mayRead = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const withClipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
+  /** A page that may read the clipboard of all windows, after it has overwritten it. */
+  const openReader = async () => {
+    const { page } = await team.openSignedIn('/keys', { context: withClipboard });
+    await page.evaluate(() => navigator.clipboard.writeText('something else'));
+    return page;
+  };
 
-  it('a newcomer finds them from the API keys, and copies one by keyboard, twice to be sure', async () => {
-    const { page } = await team.openSignedIn('/keys', { context: mayRead });
+  it('a newcomer finds them from the API keys, and copies one by keyboard, also twice in a row', async () => {
+    const { page } = await team.openSignedIn('/keys', { context: withClipboard });
     await page.getByRole('link', { name: 'example workflow for n8n' }).press('Enter');
     await page.getByRole('heading', { name: title }).waitFor();
     await copyButton(page).press('Enter');
     await page.getByText('Copied').waitFor();
     await copyButton(page).press('Enter');
-    expect(await clipboard(page)).toBe(fileOf('find-order-tool'));
+    expect(await clipboard(page)).toBe(example);
     await page.getByText('Copied').waitFor({ state: 'hidden' });
   });
 
   it('copies over http in a local network, and leaves the JSON selected', async () => {
-    const secure = await team.openSignedIn('/keys', { context: mayRead });
+    const reader = await openReader();
     const window = await team.open();
     window.allowErrors(/Cross-Origin-Opener-Policy header has been ignored/);
     const { page } = window;
@@ -44,11 +50,12 @@ describe('the example workflows', () => {
     expect(await page.evaluate(() => 'clipboard' in navigator)).toBe(false);
     await copyButton(page).click();
     await page.getByText('Copied').waitFor();
-    expect(await clipboard(secure.page)).toBe(fileOf('find-order-tool'));
-    expect(await page.evaluate(() => getSelection()!.toString())).toBe(fileOf('find-order-tool'));
+    expect(await clipboard(reader)).toBe(example);
+    expect(await page.evaluate(() => getSelection()!.toString())).toBe(example);
   });
 
-  it('copies what is selected when the browser does not allow the clipboard', async () => {
+  it('copies by a selection when the browser does not allow the clipboard', async () => {
+    const reader = await openReader();
     const { page, context } = await team.openSignedIn('/examples');
     const session = await context.newCDPSession(page);
     const { targetInfo } = await session.send('Target.getTargetInfo');
@@ -65,21 +72,22 @@ describe('the example workflows', () => {
     expect(await page.evaluate(isRefused)).toBe(true);
     await copyButton(page).click();
     await page.getByText('Copied').waitFor();
-    expect(await page.evaluate(() => getSelection()!.toString())).toBe(fileOf('find-order-tool'));
+    expect(await clipboard(reader)).toBe(example);
+    expect(await page.evaluate(() => getSelection()!.toString())).toBe(example);
   });
 
   it('can be read and downloaded without JavaScript', async () => {
     const { page } = await team.openSignedIn('/examples', {
       context: { javaScriptEnabled: false },
     });
-    const example = page.getByRole('article', { name: title });
-    await example.getByText('Show the JSON').click();
-    expect(await example.getByRole('textbox').inputValue()).toBe(fileOf('find-order-tool'));
+    const article = page.getByRole('article', { name: title });
+    await article.getByText('Show the JSON').click();
+    expect(await article.getByRole('textbox').inputValue()).toBe(example);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      example.getByRole('link', { name: 'Download' }).click(),
+      article.getByRole('link', { name: 'Download' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('find-order-tool.json');
-    expect(readFileSync(await download.path(), 'utf8')).toBe(fileOf('find-order-tool'));
+    expect(readFileSync(await download.path(), 'utf8')).toBe(example);
   });
 });

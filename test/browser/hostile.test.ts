@@ -11,15 +11,15 @@ const MARKUP =
 const BREAKER = `"><b onmouseover='window.__pwned = 1'>' autofocus onfocus=alert(1) x="</textarea></title></style><script>window.__pwned = 1</script>`;
 const ATTRIBUTES =
   '" hx-get="/account" hx-trigger="load" hx-on::load="window.__pwned = 1" {{constructor}} ${7*7} &lt;b&gt;';
-const TURNED = '\u202egnp.exe \u2066تجربة\u2069 👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓a̴l̵g̶o̷';
-const ENDLESS = 'W'.repeat(10_000);
+const BIDIRECTIONAL = '\u202egnp.exe \u2066تجربة\u2069 👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓a̴l̵g̶o̷';
+const LONG_WORD = 'W'.repeat(10_000);
 const SHORT = `${MARKUP.slice(0, 60)}"'>`;
-const ALL = [MARKUP, BREAKER, ATTRIBUTES, TURNED].join('\n');
+const ALL = [MARKUP, BREAKER, ATTRIBUTES, BIDIRECTIONAL].join('\n');
 
 describe('hostile texts', () => {
   let team: Team;
   let url: string;
-  /** Where something hostile stands, by what the page is. */
+  /** The paths of the pages that show hostile texts, by what they show. */
   const pages: Record<string, string> = {};
   let failing: { id: string };
 
@@ -31,7 +31,7 @@ describe('hostile texts', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  /** Each text that a customer, a tool, a receiver or a holder of a key can write. */
+  /** Fills in every text that a customer, a tool, a receiver or a holder of an API key can write. */
   async function fill() {
     const {
       service: { api },
@@ -42,7 +42,7 @@ describe('hostile texts', () => {
       type: 'object',
       properties: {
         order: { type: 'string', title: MARKUP, description: BREAKER },
-        more: { type: 'string', description: 'W'.repeat(2000), enum: [MARKUP, BREAKER, ENDLESS] },
+        more: { type: 'string', description: 'W'.repeat(2000), enum: [MARKUP, BREAKER, LONG_WORD] },
       },
     };
     const asking = await endpoint.define(api, {
@@ -63,7 +63,7 @@ describe('hostile texts', () => {
     const hostileResult = {
       [MARKUP]: BREAKER,
       message: ALL,
-      nested: { [BREAKER]: [MARKUP, { [ATTRIBUTES]: TURNED }], long: ENDLESS },
+      nested: { [BREAKER]: [MARKUP, { [ATTRIBUTES]: BIDIRECTIONAL }], long: LONG_WORD },
       ['W'.repeat(300)]: 1,
     };
     endpoint.answerAlways('/cancel_order', { json: hostileResult });
@@ -83,8 +83,8 @@ describe('hostile texts', () => {
         response_fields: [],
       },
     });
-    expect([http.status, http.body]).toEqual([201, expect.anything()]);
-    endpoint.answerAlways('/h', body(ALL + ENDLESS, { 'content-type': 'text/html' }, 500));
+    expect(http).toMatchObject({ status: 201 });
+    endpoint.answerAlways('/h', body(ALL + LONG_WORD, { 'content-type': 'text/html' }, 500));
     await api.post(`/api/tools/${http.body.id}/test`, { arguments: { x: `${MARKUP}../..` } });
 
     const customer = await chatCustomer(url, {
@@ -92,11 +92,11 @@ describe('hostile texts', () => {
       email: `${'w'.repeat(60)}@example.com`,
     });
     const { conversation_id: id } = await customer.write(ALL);
-    await customer.write(ENDLESS.slice(0, 4096));
+    await customer.write(LONG_WORD.slice(0, 4096));
     await api.post(`/api/conversations/${id}/messages`, { text: ALL });
     const { conversationId: asked } = await ask(url, asking, '20481', { name: MARKUP });
     await callIn(api, `conversation_id=${asked}`, 'pending_approval');
-    const done = await ask(url, asking, '20482', { name: TURNED });
+    const done = await ask(url, asking, '20482', { name: BIDIRECTIONAL });
     const call = await callIn(api, `conversation_id=${done.conversationId}`, 'pending_approval');
     await agentSays(done.customer);
     await api.post(`/api/tool-calls/${call.tool_call_id}/approve`, { note: ALL });
@@ -104,13 +104,13 @@ describe('hostile texts', () => {
     const closed = await chatCustomer(url, { name: 'W'.repeat(200) });
     const { conversation_id: closedId } = await closed.write(BREAKER);
     await api.post(`/api/conversations/${closedId}/close`, {
-      summary: `${ALL}\n${ENDLESS.slice(0, 3000)}`,
+      summary: `${ALL}\n${LONG_WORD.slice(0, 3000)}`,
       verdict: 'unknown',
     });
 
     endpoint.answerAlways(
       '/events',
-      body(`${ALL}${ENDLESS}`, { 'content-type': 'text/html' }, 500),
+      body(`${ALL}${LONG_WORD}`, { 'content-type': 'text/html' }, 500),
     );
     const hook = await api.post('/api/hooks', {
       event: 'message.received',
@@ -145,7 +145,7 @@ describe('hostile texts', () => {
     });
   }
 
-  /** A window that tells of every dialog. */
+  /** A window that accepts every dialog and keeps its message. */
   async function watched(options?: {
     width: number;
   }): Promise<{ window: BrowserWindow; page: Page; dialogs: string[] }> {
@@ -160,7 +160,7 @@ describe('hostile texts', () => {
 
   const openAll = (page: Page) =>
     page.evaluate(() => document.querySelectorAll('details').forEach((each) => (each.open = true)));
-  /** Runs in the page: what stands there, and in its fields. */
+  /** Runs in the page: its text, and the values of its fields. */
   const textsAndValues = () =>
     [
       document.body.textContent,
@@ -169,33 +169,30 @@ describe('hostile texts', () => {
       ),
     ].join('\n');
   /** Elements and attributes that only a hostile text could have made. */
-  const madeByTexts = (page: Page) =>
+  const countMadeByTexts = (page: Page) =>
     page.evaluate(
       () =>
         document.querySelectorAll(
-          'script:not([src]), img:not([src^="/assets/"]), svg:not(.icon, .mark, .spark-line, .drawing, .legend svg), style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]',
+          'script:not([src]), img:not([src^="/assets/"]), svg:not(.icon, .mark, .spark-line, .drawing, .legend svg), style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load]',
         ).length,
     );
 
-  async function expectHarmless(
-    { window, page }: { window: BrowserWindow; page: Page },
-    name: string,
-  ) {
+  /** No script of a text has run, no text has become an element, and none overflows. */
+  async function expectHarmless({ page, overflow }: BrowserWindow, name: string) {
     expect([
       name,
       await page.evaluate('window.__pwned'),
-      await madeByTexts(page),
-      await window.overflow(),
+      await countMadeByTexts(page),
+      await overflow(),
     ]).toEqual([name, undefined, 0, []]);
   }
 
-  it('are shown on every screen as text, as they were written, and stay inside of it', async () => {
-    const watching = await watched();
-    const { page, dialogs, window } = watching;
-    const written: Record<string, string[]> = {
-      conversation: [ALL, ENDLESS.slice(0, 4096), BREAKER],
+  it('are shown on every screen as they were written, as text that does not overflow', async () => {
+    const { page, dialogs, window } = await watched();
+    const shownOn: Record<string, string[]> = {
+      conversation: [ALL, LONG_WORD.slice(0, 4096), BREAKER],
       approval: [MARKUP],
-      decided: [ALL, BREAKER, MARKUP, TURNED],
+      decided: [ALL, BREAKER, MARKUP, BIDIRECTIONAL],
       closed: [BREAKER, ALL],
       tool: [ALL],
       edit: [ALL, MARKUP],
@@ -210,34 +207,32 @@ describe('hostile texts', () => {
       await openAll(page);
       for (const width of [360, 1440]) {
         await page.setViewportSize({ width, height: 900 });
-        await expectHarmless(watching, `${name} at ${width} px`);
+        await expectHarmless(window, `${name} at ${width} px`);
       }
       const shown = await page.evaluate(textsAndValues);
-      for (const text of written[name] ?? []) expect(shown).toContain(text);
+      for (const text of shownOn[name] ?? []) expect(shown).toContain(text);
     }
-    expect(Object.keys(pages)).toEqual(expect.arrayContaining(Object.keys(written)));
+    expect(Object.keys(pages)).toEqual(expect.arrayContaining(Object.keys(shownOn)));
     expect(dialogs).toEqual([]);
     expect(window.problems).toEqual([]);
   });
 
-  it('arrive live as text, too', async () => {
-    const watching = await watched({ width: 360 });
-    const { page, dialogs } = watching;
+  it('are shown as text when they arrive live', async () => {
+    const { page, dialogs, window } = await watched({ width: 360 });
     const customer = await chatCustomer(url, { name: BREAKER });
     const { conversation_id: id } = await customer.write('first');
     await page.goto(`${url}/conversations/${id}`);
     await page.getByRole('article').getByText('first').waitFor();
-    for (const text of [MARKUP, BREAKER, ATTRIBUTES, TURNED, ENDLESS.slice(0, 4096)]) {
+    for (const text of [MARKUP, BREAKER, ATTRIBUTES, BIDIRECTIONAL, LONG_WORD.slice(0, 4096)]) {
       await customer.write(text);
       await page.getByRole('article').getByText(text, { exact: true }).first().waitFor();
     }
-    await expectHarmless(watching, 'live');
+    await expectHarmless(window, 'live');
     expect(dialogs).toEqual([]);
   });
 
-  it('that a member writes are shown as text, and a form that is refused brings them back unharmed', async () => {
-    const watching = await watched({ width: 360 });
-    const { page, window, dialogs } = watching;
+  it('of a member are shown as text, and a refused form keeps them as they were written', async () => {
+    const { page, dialogs, window } = await watched({ width: 360 });
     window.allowErrors(/400|409|422/);
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     await page.goto(url + pages.approval!);
@@ -247,14 +242,14 @@ describe('hostile texts', () => {
     await page.getByLabel('Your reply').fill(ALL);
     await button('Send').click();
     await page.getByRole('article').getByText(BREAKER).first().waitFor();
-    await expectHarmless(watching, 'reply');
+    await expectHarmless(window, 'reply');
 
     await page.goto(`${url}/keys`);
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill(BREAKER.slice(0, 100));
     await button('Create key').click();
     await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
-    await expectHarmless(watching, 'key');
+    await expectHarmless(window, 'key');
     // The question before revoking quotes the name.
     await button(/^Revoke the key ">/).click();
     await page.getByText('API key revoked.').waitFor();
@@ -265,13 +260,13 @@ describe('hostile texts', () => {
     await button('Create subscription').click();
     await page.getByText('The subscription was not created.').waitFor();
     expect(await page.getByLabel('Source').inputValue()).toBe(BREAKER.slice(0, 64));
-    await expectHarmless(watching, 'refused subscription');
+    await expectHarmless(window, 'refused subscription');
 
     await page.goto(`${url}/team`);
     await page.getByLabel('Who is it for?').fill(MARKUP.slice(0, 100));
     await button('Create invitation link').click();
     await page.getByText(`${MARKUP.slice(0, 100)}, invited by`).waitFor();
-    await expectHarmless(watching, 'invitation');
+    await expectHarmless(window, 'invitation');
 
     await page.goto(`${url}/tools/new`);
     await page.getByLabel('Name', { exact: true }).first().fill(BREAKER.slice(0, 64));
@@ -280,12 +275,12 @@ describe('hostile texts', () => {
     await button('Create tool').click();
     await page.getByText('Correct the marked fields.').waitFor();
     expect(await page.getByLabel('Description').first().inputValue()).toBe(ALL);
-    await expectHarmless(watching, 'refused tool');
+    await expectHarmless(window, 'refused tool');
     await page.goto(`${url}/agent`);
     await page.getByLabel('Customer message').fill(ALL);
     await button('Try it').click();
     await page.getByRole('heading', { name: /^It would/ }).waitFor();
-    await expectHarmless(watching, 'tried');
+    await expectHarmless(window, 'tried');
     expect(dialogs).toEqual([]);
   });
 
@@ -297,7 +292,7 @@ describe('hostile texts', () => {
     await page.getByLabel('Your message').fill(BREAKER);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('article').getByText(MARKUP).first().waitFor();
-    await expectHarmless({ window, page }, 'chat');
+    await expectHarmless(window, 'chat');
   });
 
   it('with NUL are refused, and the page says so', async () => {
@@ -313,7 +308,12 @@ describe('hostile texts', () => {
       .evaluate((field: HTMLInputElement) => (field.value = 'a\0b'));
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Must be well-formed Unicode without NUL.').waitFor();
-    await expectHarmless({ window, page }, 'NUL');
+    await expectHarmless(window, 'NUL');
+  });
+
+  it('in an address do no harm', async () => {
+    const { window, page } = await watched();
+    window.allowErrors(/400|404/);
     for (const path of [
       '/conversations?q=%00%3Cscript%3E',
       '/conversations/%00',
@@ -324,9 +324,8 @@ describe('hostile texts', () => {
       '/setup?token=%3Cscript%3E',
       '/chat?workspace=%3Cscript%3E',
     ]) {
-      window.allowErrors(/404/);
       await page.goto(url + path);
-      await expectHarmless({ window, page }, path);
+      await expectHarmless(window, path);
     }
   });
 });

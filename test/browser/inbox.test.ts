@@ -1,4 +1,4 @@
-// The inbox in small and large windows, and without scripts.
+// The layout of the inbox in small and large windows, and without scripts.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTeam, type Team } from './team.ts';
@@ -53,16 +53,16 @@ describe('the inbox', () => {
 
   it('without scripts opens a thread at its newest message', async () => {
     const { page } = await team.openSignedIn(path, { context: { javaScriptEnabled: false } });
-    const visible = async (text: string) => {
+    const isInView = async (text: string) => {
       const box = (await page.getByRole('region', { name: 'Messages' }).boundingBox())!;
       const { y, height } = (await page.getByText(text, { exact: true }).last().boundingBox())!;
       return y >= box.y && y + height <= box.y + box.height;
     };
-    expect(await visible('Message 40.')).toBe(true);
-    expect(await visible('The first of many messages.')).toBe(false);
+    expect(await isInView('Message 40.')).toBe(true);
+    expect(await isInView('The first of many messages.')).toBe(false);
   });
 
-  it('shows the contact beside the thread where there is room, else folded below its head', async () => {
+  it('shows the contact beside the thread where there is room, otherwise folded', async () => {
     const { page } = await team.openSignedIn(path, { width: 1920, height: 1080 });
     const contact = page.getByRole('complementary', { name: 'Contact' });
     const stage = contact.getByRole('combobox', { name: 'Stage' });

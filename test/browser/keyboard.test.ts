@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
-import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { agentSays, callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
+import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
 
 const MAX_TABS = 120;
 
@@ -17,12 +18,7 @@ describe('by keyboard alone', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    tool = await team.endpoint.define(team.service.api, {
-      name: 'cancel_order',
-      parameters: { type: 'object', properties: { order: { type: 'string' } } },
-      ask_before_running: true,
-    });
-    await makeLive(team.service.api, tool);
+    tool = await startAgent(team);
   });
   beforeEach(async () => {
     window = await team.openSignedIn('/conversations');
@@ -33,20 +29,20 @@ describe('by keyboard alone', () => {
 
   const press = (key: string) => page.keyboard.press(key);
 
-  /** What has the focus, as somebody would name it. */
+  /** What has the focus, by the name that a screen reader says. */
   const focused = () =>
     page.evaluate(() => {
       const element = document.activeElement as HTMLElement;
       if (element === document.body) return 'nothing';
       const label = (element as HTMLInputElement).labels?.[0]?.textContent;
-      const heard = element.cloneNode(true) as HTMLElement;
-      for (const hidden of heard.querySelectorAll('[aria-hidden="true"]')) hidden.remove();
-      return (element.getAttribute('aria-label') ?? label ?? heard.textContent ?? '')
+      const exposed = element.cloneNode(true) as HTMLElement;
+      for (const hidden of exposed.querySelectorAll('[aria-hidden="true"]')) hidden.remove();
+      return (element.getAttribute('aria-label') ?? label ?? exposed.textContent ?? '')
         .replace(/\s+/g, ' ')
         .trim();
     });
 
-  /** To the next stop; each must be seen to have the focus. */
+  /** Moves the focus to the next stop, where it must be visible. */
   async function tab(key = 'Tab') {
     await press(key);
     const unseen = await page.evaluate(() => {
@@ -64,28 +60,32 @@ describe('by keyboard alone', () => {
     if (unseen !== null) throw new Error(`The focus cannot be seen on ${unseen}`);
   }
 
-  /** Goes on by Tab until what is named has the focus. */
+  const isNamed = (wanted: string | RegExp, name: string) =>
+    typeof wanted === 'string' ? name === wanted : wanted.test(name);
+
+  /** Presses Tab until what has this name has the focus. */
   async function tabTo(name: string | RegExp, key = 'Tab') {
     const passed: string[] = [];
     for (let n = 0; n < MAX_TABS; n++) {
       await tab(key);
       const now = await focused();
-      if (typeof name === 'string' ? now === name : name.test(now)) return;
+      if (isNamed(name, now)) return;
       passed.push(now);
     }
     throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
   }
 
   const waitForFocus = (name: string | RegExp) =>
-    waitFor(`the focus on ${String(name)}`, async () =>
-      typeof name === 'string' ? (await focused()) === name : name.test(await focused()),
-    );
+    waitFor(`the focus on ${String(name)}`, async () => isNamed(name, await focused()));
+
+  const waitForFocusOnContent = () =>
+    page.waitForFunction(() => document.activeElement?.id === 'main');
 
   it('a member signs in', async () => {
     ({ page } = await team.open());
     await page.goto(`${team.service.url}/conversations`);
     await page.getByLabel('Email').waitFor();
-    // The cursor is there already.
+    // The email field has the focus.
     await page.keyboard.type(MEMBER.email);
     await tab();
     await page.keyboard.type(MEMBER.password);
@@ -124,11 +124,7 @@ describe('by keyboard alone', () => {
   });
 
   it('an approval is decided', async () => {
-    const { customer, conversationId } = await ask(team.service.url, tool, '20481', {
-      name: 'Tom',
-    });
-    await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
-    await agentSays(customer);
+    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
     await page.getByRole('link', { name: '1 approval is waiting for your decision' }).waitFor();
     await tabTo('1 approval is waiting for your decision');
     await press('Enter');
@@ -141,7 +137,7 @@ describe('by keyboard alone', () => {
     await tabTo('Approve Cancel order', 'Shift+Tab');
     await press('Enter');
     await page.getByText('Approved by ana').waitFor();
-    await callIn(team.service.api, `conversation_id=${conversationId}`, 'succeeded');
+    await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
   });
 
   it('a key is created and revoked', async () => {
@@ -161,7 +157,7 @@ describe('by keyboard alone', () => {
     await page.getByText('API key revoked.').waitFor();
   });
 
-  it('the way past the navigation is short', async () => {
+  it('one stop leads past the navigation', async () => {
     await tab();
     expect(await focused()).toBe('Skip to content');
     await press('Enter');
@@ -169,15 +165,15 @@ describe('by keyboard alone', () => {
     expect(await focused()).toMatch(/^Search by name/);
   });
 
-  it('the focus goes on from where it was after a page has come by htmx', async () => {
+  it('the focus is on the content after htmx has loaded a page', async () => {
     await tabTo('Tools');
     await press('Enter');
     await page.getByRole('heading', { name: 'Tools' }).waitFor();
-    await waitFor('the focus', async () => (await focused()) !== 'nothing');
+    await waitForFocusOnContent();
     await tabTo('New tool');
     await press('Enter');
     await page.getByRole('heading', { name: 'New tool' }).waitFor();
-    await waitFor('the focus', async () => (await focused()) !== 'nothing');
+    await waitForFocusOnContent();
   });
 
   it('the focus stays when a live update replaces that part of the page', async () => {
@@ -211,7 +207,7 @@ describe('by keyboard alone', () => {
     expect(await focused()).toBe('cancel_order');
   });
 
-  it('what has to be corrected has the focus', async () => {
+  it('the first field to correct has the focus', async () => {
     window.allowErrors(/400/);
     await page.goto(`${team.service.url}/tools/new`);
     await page.getByLabel('Name', { exact: true }).first().fill('Not A Name');

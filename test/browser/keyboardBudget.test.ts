@@ -1,11 +1,15 @@
-// How many keys the jobs of a day take from the inbox. Each key counts, Ctrl+Enter as two; texts and
-// the digits of a number do not.
+// How many keys the daily tasks take from the inbox. Ctrl+Enter counts as two keys, a typed text as
+// none.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { keysOf } from './keys.ts';
 import { startTeam, type Team } from './team.ts';
-import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
+import {
+  startAgent,
+  customerWaitingForApproval,
+  customerWaitingForPerson,
+} from './waitingCustomers.ts';
 
 describe('from the inbox, by keyboard,', () => {
   let team: Team;
@@ -17,22 +21,22 @@ describe('from the inbox, by keyboard,', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  const atInbox = async () => {
+  const openInbox = async () => {
     const { page } = await team.openSignedIn('/conversations');
     await page.getByRole('region', { name: 'All' }).waitFor();
     return { page, keys: keysOf(page) };
   };
   const statusOf = async (id: string) =>
     (await team.service.api.get(`/api/conversations/${id}`)).body.status;
-  const within = (budget: number, pressed: readonly string[]) => {
+  const expectAtMost = (budget: number, pressed: readonly string[]) => {
     process.stdout.write(`${expect.getState().currentTestName}: ${pressed.join(' ')}\n`);
     expect(pressed.length).toBeLessThanOrEqual(budget);
   };
 
-  it('answering who has waited longest takes at most four keys', async () => {
-    const { customer } = await waitsForPerson(team, { name: 'First Comer' });
-    await waitsForPerson(team, { name: 'Second Comer' });
-    const { page, keys } = await atInbox();
+  it('answering the customer who has waited longest takes at most four keys', async () => {
+    const { customer } = await customerWaitingForPerson(team, { name: 'First Comer' });
+    await customerWaitingForPerson(team, { name: 'Second Comer' });
+    const { page, keys } = await openInbox();
     await keys.press('w');
     await page.getByRole('heading', { name: 'First Comer' }).waitFor();
     await keys.press('r');
@@ -40,32 +44,32 @@ describe('from the inbox, by keyboard,', () => {
     await keys.press('Ctrl+Enter');
     await page.getByRole('article').getByText('Good morning, here I am.').waitFor();
     expect((await customer.read()).at(-1)?.text).toBe('Good morning, here I am.');
-    within(4, keys.pressed);
+    expectAtMost(4, keys.pressed);
   });
 
-  it('finding somebody by phone takes at most five', async () => {
-    await waitsForPerson(team, { name: 'Kenji', phone: '+44 20 7946 0018' });
-    const { page, keys } = await atInbox();
+  it('finding somebody by phone takes at most five keys', async () => {
+    await customerWaitingForPerson(team, { name: 'Kenji', phone: '+44 20 7946 0018' });
+    const { page, keys } = await openInbox();
     await keys.press('/');
     await keys.write('020 7946 0018');
     await keys.press('Enter');
     await page.waitForFunction(() => document.activeElement?.textContent?.includes('Kenji'));
     await keys.press('Enter');
     await page.getByRole('heading', { name: 'Kenji' }).waitFor();
-    within(5, keys.pressed);
+    expectAtMost(5, keys.pressed);
   });
 
-  it('approving takes at most three, and is said', async () => {
-    const { id } = await waitsForApproval(team, tool, { name: 'Tom' });
-    const { page, keys } = await atInbox();
-    // What is added to a status region that is there already is what a screen reader says.
+  it('approving takes at most three keys, and is announced', async () => {
+    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    const { page, keys } = await openInbox();
+    // A screen reader says what is added to a status region that is there already.
     await page.evaluate(() => {
-      const said: string[] = [];
-      Object.assign(globalThis, { said });
+      const announced: string[] = [];
+      Object.assign(globalThis, { announced });
       new MutationObserver((changes) => {
         for (const { target, addedNodes } of changes)
           if ((target as Element).closest('[role=status]'))
-            for (const node of addedNodes) said.push(node.textContent ?? '');
+            for (const node of addedNodes) announced.push(node.textContent ?? '');
       }).observe(document, { subtree: true, childList: true });
     });
     await keys.press('p');
@@ -74,16 +78,16 @@ describe('from the inbox, by keyboard,', () => {
     await keys.press('Tab', 'Enter');
     await page.getByText('Approved by ana').waitFor();
     await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
-    within(3, keys.pressed);
-    await waitFor('the status', async () =>
-      (await page.evaluate(() => (globalThis as unknown as { said: string[] }).said)).some((text) =>
-        text.includes('Approved.'),
-      ),
+    expectAtMost(3, keys.pressed);
+    await waitFor('the announcement', async () =>
+      (
+        await page.evaluate(() => (globalThis as unknown as { announced: string[] }).announced)
+      ).some((text) => text.includes('Approved.')),
     );
   });
 
-  it('approving what a workflow asks takes at most three', async () => {
-    const { id } = await waitsForPerson(team, { name: 'Wei' });
+  it('approving what a workflow asks takes at most three keys', async () => {
+    const { id } = await customerWaitingForPerson(team, { name: 'Wei' });
     const { body } = await team.service.api.post('/api/waits', {
       kind: 'decision',
       message: 'Refund 49 EUR?',
@@ -91,7 +95,7 @@ describe('from the inbox, by keyboard,', () => {
       resume_url: `${team.endpoint.url}/webhook-waiting/1`,
       conversation_id: id,
     });
-    const { page, keys } = await atInbox();
+    const { page, keys } = await openInbox();
     await keys.press('p');
     await page.getByRole('article', { name: 'Decision' }).and(page.locator(':focus')).waitFor();
     await keys.press('Tab', 'Enter');
@@ -99,12 +103,12 @@ describe('from the inbox, by keyboard,', () => {
       const wait = (await team.service.api.get(`/api/waits/${body.id}`)).body;
       return wait.status === 'approved';
     });
-    within(3, keys.pressed);
+    expectAtMost(3, keys.pressed);
   });
 
-  it('closing with a verdict takes at most six', async () => {
-    const { id } = await waitsForPerson(team, { name: 'Delia' });
-    const { page, keys } = await atInbox();
+  it('closing with a verdict takes at most six keys', async () => {
+    const { id } = await customerWaitingForPerson(team, { name: 'Delia' });
+    const { page, keys } = await openInbox();
     await page.getByRole('link', { name: /^Delia/ }).waitFor();
     await keys.press('j', 'e');
     await page.getByRole('heading', { name: 'Close this conversation' }).waitFor();
@@ -114,6 +118,6 @@ describe('from the inbox, by keyboard,', () => {
     await keys.press('Ctrl+Enter');
     await page.getByText('Conversation closed.').waitFor();
     expect(await statusOf(id)).toBe('closed');
-    within(6, keys.pressed);
+    expectAtMost(6, keys.pressed);
   });
 });

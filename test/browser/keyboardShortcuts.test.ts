@@ -5,7 +5,11 @@ import { chatCustomer } from '../helpers/apiClient.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { blockStorage } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
-import { startAgent, waitsForApproval, waitsForPerson } from './waitingCustomers.ts';
+import {
+  startAgent,
+  customerWaitingForApproval,
+  customerWaitingForPerson,
+} from './waitingCustomers.ts';
 
 describe('the shortcuts of the inbox', () => {
   let team: Team;
@@ -14,8 +18,8 @@ describe('the shortcuts of the inbox', () => {
   beforeAll(async () => {
     team = await startTeam();
     tool = await startAgent(team);
-    first = (await waitsForPerson(team, { name: 'Ada' })).id;
-    for (const name of ['Bea', 'Cy']) await waitsForPerson(team, { name });
+    first = (await customerWaitingForPerson(team, { name: 'Ada' })).id;
+    for (const name of ['Bea', 'Cy']) await customerWaitingForPerson(team, { name });
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -23,43 +27,43 @@ describe('the shortcuts of the inbox', () => {
   const press = async (page: Page, ...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
-  const focusIs = (page: Page, selector: string) =>
+  const waitForFocus = (page: Page, selector: string) =>
     page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector);
-  const focusIsOn = (page: Page, name: string) =>
+  const waitForFocusOnRow = (page: Page, name: string) =>
     page.waitForFunction(
       (wanted) => document.activeElement?.querySelector('.who')?.textContent === wanted,
       name,
     );
-  const reading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-  const waitingList = () => team.openSignedIn('/conversations?tab=waiting');
+  const waitUntilOpen = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+  const openWaitingList = () => team.openSignedIn('/conversations?tab=waiting');
 
-  it('j and k move, Enter opens with the focus in the thread, Escape leaves step by step', async () => {
-    const { page } = await waitingList();
+  it('j and k move, Enter opens a conversation and focuses its thread, Escape leaves step by step', async () => {
+    const { page } = await openWaitingList();
     await press(page, 'j');
-    await focusIsOn(page, 'Ada');
+    await waitForFocusOnRow(page, 'Ada');
     await press(page, 'j', 'j', 'k');
-    await focusIsOn(page, 'Bea');
+    await waitForFocusOnRow(page, 'Bea');
     await press(page, 'Enter');
-    await reading(page, 'Bea');
-    await focusIs(page, '#thread');
+    await waitUntilOpen(page, 'Bea');
+    await waitForFocus(page, '#thread');
     await press(page, 'j');
-    await focusIsOn(page, 'Cy');
+    await waitForFocusOnRow(page, 'Cy');
     await press(page, 'k', 'Enter');
-    await focusIs(page, '#thread');
+    await waitForFocus(page, '#thread');
     await press(page, 'e');
-    await focusIs(page, '#f-verdict');
+    await waitForFocus(page, '#f-verdict');
     await press(page, 'Escape');
     await page.getByLabel('Your reply').waitFor();
-    await focusIs(page, '#thread');
+    await waitForFocus(page, '#thread');
     await press(page, 'r');
-    await focusIs(page, '#f-text');
+    await waitForFocus(page, '#f-text');
     await press(page, 'Escape');
-    await focusIs(page, '#thread');
+    await waitForFocus(page, '#thread');
     await press(page, 'Escape');
-    await focusIsOn(page, 'Bea');
+    await waitForFocusOnRow(page, 'Bea');
     await press(page, 'Escape');
     await page.getByText('Select a conversation to read it.').waitFor();
-    await focusIsOn(page, 'Bea');
+    await waitForFocusOnRow(page, 'Bea');
   });
 
   it.each([
@@ -67,36 +71,36 @@ describe('the shortcuts of the inbox', () => {
     ['n', '#f-note'],
     ['a', '#assignee'],
     ['e', '#f-verdict'],
-  ])('%s acts on the row that has the focus, and in the open conversation', async (key, field) => {
-    const { page } = await waitingList();
+  ])('%s acts on the focused row, and in the open conversation', async (key, field) => {
+    const { page } = await openWaitingList();
     await press(page, 'j', 'j', key);
-    await reading(page, 'Bea');
-    await focusIs(page, field);
+    await waitUntilOpen(page, 'Bea');
+    await waitForFocus(page, field);
     await page.goto(page.url().replace('/close', ''));
-    await reading(page, 'Bea');
+    await waitUntilOpen(page, 'Bea');
     await press(page, key);
-    await focusIs(page, field);
+    await waitForFocus(page, field);
   });
 
-  it('a opens the panel of the contact where it is folded', async () => {
+  it('a unfolds the panel of the contact', async () => {
     const { page } = await team.openSignedIn(`/conversations/${first}`, { width: 900 });
     expect(await page.locator('#assignee').isVisible()).toBe(false);
     await press(page, 'a');
-    await focusIs(page, '#assignee');
+    await waitForFocus(page, '#assignee');
     expect(await page.locator('#assignee').isVisible()).toBe(true);
   });
 
-  it('w goes through those who wait, and p through what waits for a decision', async () => {
-    const { id } = await waitsForApproval(team, tool, { name: 'Tom' });
+  it('w goes through the customers who wait, and p to what waits for a decision', async () => {
+    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
     const { page } = await team.openSignedIn('/conversations');
     for (const name of ['Ada', 'Bea', 'Cy', 'Ada']) {
       await press(page, 'w');
-      await reading(page, name);
+      await waitUntilOpen(page, name);
     }
     await press(page, 'p');
-    await reading(page, 'Tom');
-    await focusIs(page, '.approval.waiting');
-    // What is half written in the card stays when the thread loads again, and after a reload.
+    await waitUntilOpen(page, 'Tom');
+    await waitForFocus(page, '.approval.waiting');
+    // A half-written reason stays when the thread loads again, and after a reload.
     const reason = page.getByLabel('Reason, for your team and the agent');
     await press(page, 'Tab', 'Tab', 'Tab');
     await page.keyboard.type('jerk, not a request');
@@ -119,21 +123,24 @@ describe('the shortcuts of the inbox', () => {
     await page.getByText('Rejected by ana').waitFor();
   });
 
-  it('do nothing while somebody types, with a modifier, and elsewhere', async () => {
-    const { page } = await waitingList();
+  it('do nothing while somebody types, with a modifier, or on other pages', async () => {
+    const { page } = await openWaitingList();
     await press(page, 'Control+j', 'Alt+j', 'Meta+j', 'Shift+J');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
     await press(page, '/');
-    await focusIs(page, '#search');
+    await waitForFocus(page, '#search');
     await page.keyboard.type('jkrea?');
     expect(await page.getByRole('searchbox').inputValue()).toBe('jkrea?');
     await page.goto(`${team.service.url}/tools`);
+    const fetched: string[] = [];
+    page.on('request', (request) => void fetched.push(request.url()));
     await press(page, 'w', 'j', '?');
-    expect(new URL(page.url()).pathname).toBe('/tools');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(fetched).toEqual([]);
   });
 
   it('? lists them; they can be switched off, and are announced only while they are on', async () => {
-    const window = await waitingList();
+    const window = await openWaitingList();
     const { page } = window;
     const search = page.getByRole('searchbox');
     expect(await search.getAttribute('aria-keyshortcuts')).toBe('/');
@@ -156,7 +163,7 @@ describe('the shortcuts of the inbox', () => {
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
     await page.getByLabel('Shortcuts of a single key').press('Space');
     await press(page, 'Escape', 'j');
-    await focusIsOn(page, 'Ada');
+    await waitForFocusOnRow(page, 'Ada');
     await page.setViewportSize({ width: 375, height: 740 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
@@ -164,8 +171,8 @@ describe('the shortcuts of the inbox', () => {
     expect([await window.axe(), await window.overflow()]).toEqual([[], []]);
   });
 
-  it('can be switched off until the page is closed where the browser stores nothing', async () => {
-    const { page, context } = await waitingList();
+  it('can be switched off for as long as the page is open where the browser stores nothing', async () => {
+    const { page, context } = await openWaitingList();
     await blockStorage(context);
     await page.reload();
     await press(page, '?');
@@ -177,11 +184,11 @@ describe('the shortcuts of the inbox', () => {
     expect(await switched.isChecked()).toBe(false);
     await switched.press('Space');
     await press(page, 'Escape', 'j');
-    await focusIsOn(page, 'Ada');
+    await waitForFocusOnRow(page, 'Ada');
   });
 
-  it('what is pressed while a page is on its way is meant for that page', async () => {
-    const { page } = await waitingList();
+  it('act on the next page when they are pressed while it is loading', async () => {
+    const { page } = await openWaitingList();
     await page.route('**/conversations/next-waiting*', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 800));
       await route.continue();
@@ -190,26 +197,26 @@ describe('the shortcuts of the inbox', () => {
     await page.keyboard.type('We reply early.');
     await press(page, 'Control+Enter', 'Escape', 'w');
     await page.getByRole('heading', { name: 'Bea' }).waitFor();
-    await focusIs(page, '#thread');
+    await waitForFocus(page, '#thread');
     const messages = await team.service.api.get(`/api/conversations/${first}/messages`);
     expect(messages.body.data.at(-1).text).toBe('We reply early.');
   });
 
-  it('the focus goes on to the next row when a colleague takes the one that has it', async () => {
-    const { customer, id } = await waitsForPerson(team, { name: 'Dot' });
-    await waitsForPerson(team, { name: 'Eve' });
-    const { page } = await waitingList();
+  it('leave the focus on its row, or on the next one when a colleague answers that row', async () => {
+    const { customer, id } = await customerWaitingForPerson(team, { name: 'Dot' });
+    await customerWaitingForPerson(team, { name: 'Eve' });
+    const { page } = await openWaitingList();
     await press(page, 'j', 'j', 'j');
-    await focusIsOn(page, 'Dot');
+    await waitForFocusOnRow(page, 'Dot');
     await customer.write('Still here.');
     await page.getByRole('link', { name: /^Dot/ }).getByText('Still here.').waitFor();
-    await focusIsOn(page, 'Dot');
+    await waitForFocusOnRow(page, 'Dot');
     await team.service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' });
-    await focusIsOn(page, 'Eve');
+    await waitForFocusOnRow(page, 'Eve');
     const newcomer = await chatCustomer(team.service.url, { name: 'Fay' });
     await newcomer.write('Can I talk to a person?');
     await page.getByRole('link', { name: /^Fay/ }).waitFor();
     await press(page, 'j');
-    await focusIsOn(page, 'Fay');
+    await waitForFocusOnRow(page, 'Fay');
   });
 });

@@ -1,14 +1,14 @@
-// Somebody's keyboard, which counts.
+// A keyboard that counts the keys that are pressed.
 import type { Page } from 'playwright-core';
 
 export interface Keys {
   /** Presses keys, one after the other. */
   press(...keys: string[]): Promise<void>;
-  /** Writes a text, which does not count. */
+  /** Types a text, whose keys do not count. */
   write(text: string): Promise<void>;
   /** Each key that was pressed; Ctrl+Enter is two. */
   readonly pressed: readonly string[];
-  /** Forgets what was pressed so far, and returns it. */
+  /** Returns what was pressed so far, and counts from zero again. */
   take(): readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function keysOf({ keyboard }: Page): Keys {
     async press(...keys) {
       for (const key of keys) {
         pressed.push(...key.split('+'));
-        await keyboard.press(key === 'Ctrl+Enter' ? 'Control+Enter' : key);
+        await keyboard.press(key.replace('Ctrl', 'Control'));
       }
     },
     write: (text) => keyboard.type(text),

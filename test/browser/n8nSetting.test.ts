@@ -1,4 +1,4 @@
-// Where n8n runs, in a browser: the setup form and the settings.
+// The team tells where n8n runs, in the set-up form and under Settings.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../helpers/program.ts';

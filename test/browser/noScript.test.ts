@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { startTeam, type Team } from './team.ts';
+import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
 
 describe('without JavaScript', () => {
   let team: Team;
@@ -11,12 +12,7 @@ describe('without JavaScript', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    tool = await team.endpoint.define(team.service.api, {
-      name: 'cancel_order',
-      parameters: { type: 'object', properties: { order: { type: 'string' } } },
-      ask_before_running: true,
-    });
-    await makeLive(team.service.api, tool);
+    tool = await startAgent(team);
   });
   beforeEach(async () => {
     ({ page } = await team.openSignedIn('/conversations', {
@@ -27,12 +23,11 @@ describe('without JavaScript', () => {
   afterAll(() => team?.close());
 
   const button = (name: string | RegExp) => page.getByRole('button', { name });
-  const reload = () => page.reload();
 
   it('a member reads, takes over, replies, hands back, sets the stage and closes', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     await customer.write('Do you repair tents?');
-    await reload();
+    await page.reload();
     await page.getByRole('link', { name: /Clara.*unread/ }).click();
     await page.getByRole('article').getByText('Do you repair tents?').waitFor();
     await button('Take over').click();
@@ -74,12 +69,8 @@ describe('without JavaScript', () => {
       'Rejected by ana',
     ],
   ])('a member %s a tool call', async (_, decide, wanted) => {
-    const { customer, conversationId } = await ask(team.service.url, tool, '20481', {
-      name: 'Tom',
-    });
-    await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
-    await agentSays(customer);
-    await reload();
+    await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    await page.reload();
     await page.getByRole('link', { name: '1 approval is waiting for your decision' }).click();
     await page.getByRole('link', { name: /^Tom/ }).first().click();
     await decide();
@@ -131,7 +122,7 @@ describe('without JavaScript', () => {
       .waitFor();
   });
 
-  it('a member defines a tool, tests it and lets it go live', async () => {
+  it('a member defines a tool, tests it and makes it live', async () => {
     await page.goto(`${team.service.url}/tools/new`);
     await page.getByLabel('Name', { exact: true }).first().fill('find_order');
     await page.getByLabel('Description').first().fill('Finds an order.');
@@ -159,7 +150,7 @@ describe('without JavaScript', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('a customer is told that the chat needs it', async () => {
+  it('a customer is told that the chat needs JavaScript', async () => {
     await page.goto(`${team.service.url}/chat`);
     expect(await page.locator('noscript').innerText()).toContain('This chat needs JavaScript.');
   });

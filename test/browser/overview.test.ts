@@ -1,9 +1,9 @@
-// Whether the overview can be read in each width: its charts' words, and its tables on a phone.
+// The overview can be read at each width: the words of its charts, and its tables on a phone.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SHOP_ENV, fillWithSamples, lateClock } from './sampleContent.ts';
 import { startTeam, type Team } from './team.ts';
 
-const SMALLEST_PX = 11;
+const MIN_PX = 11;
 
 describe('the overview', () => {
   let team: Team;
@@ -15,28 +15,28 @@ describe('the overview', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  it('has words in its charts that can be read in each width, and none is cut off', async () => {
+  it('has words in its charts that are large enough and not cut off at each width', async () => {
     const { page } = await team.openSignedIn('/overview');
     for (const width of [320, 375, 768, 1024, 1280, 1440, 1920]) {
       await page.setViewportSize({ width, height: 900 });
       const words = await page.evaluate(wordsOfCharts);
       expect(words.length).toBeGreaterThan(20);
-      const unread = words.filter(({ px, isCut }) => px < SMALLEST_PX || isCut);
-      expect([width, unread]).toEqual([width, []]);
+      const unreadable = words.filter(({ px, isCut }) => px < MIN_PX || isCut);
+      expect([width, unreadable]).toEqual([width, []]);
     }
   });
 
-  it('shows on a phone all that its tables say', async () => {
+  it('shows every column of its tables on a phone', async () => {
     const { page, overflow } = await team.openSignedIn('/overview', { width: 375, height: 740 });
     const table = page.getByRole('group', { name: 'Deliveries by subscription' });
     expect(await overflow()).toEqual([]);
-    expect(await page.locator('.chart .rows').evaluateAll(thatScroll)).toEqual([]);
+    expect(await page.locator('.chart .rows').evaluateAll(boxesThatScroll)).toEqual([]);
     for (const heading of ['Attempts', 'Error rate', 'Not delivered', 'Median', '90th percentile'])
       expect(await table.locator(`td[data-label="${heading}"]`).first().isVisible()).toBe(true);
   });
 });
 
-/** Runs in the page: each text of a drawing, with its size on the screen. */
+/** Runs in the page: each text of a drawing, with its size on the screen and whether it is cut off. */
 function wordsOfCharts() {
   return [...document.querySelectorAll<SVGTextElement>('.drawing text')].map((text) => {
     const [word, card] = [text, text.closest('.chart')!].map((each) =>
@@ -51,7 +51,7 @@ function wordsOfCharts() {
 }
 
 /** Runs in the page: the boxes whose content is wider than they are. */
-const thatScroll = (boxes: Element[]) =>
+const boxesThatScroll = (boxes: Element[]) =>
   boxes
     .filter((box) => box.scrollWidth > box.clientWidth)
     .map((box) => box.outerHTML.slice(0, 200));

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -12,6 +13,9 @@ const INSTRUCTIONS = [
   '',
   'Write the reference with it. https://example.com/' + 'long'.repeat(40),
 ].join('\n');
+
+const sendJson = (response: ServerResponse, body: unknown) =>
+  void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 describe('a customer who pays', () => {
   let service: TestService;
@@ -45,29 +49,24 @@ describe('a customer who pays', () => {
       ...options,
       context: { javaScriptEnabled: false, ...options.context },
     });
-    window.allowErrors(/favicon/); // of the provider's page
+    window.allowErrors(/favicon/); // the provider's page has none
     await window.page.goto(url);
     return window.page;
   };
-  const newLink = async (wanted: Record<string, unknown>) =>
+  const newLink = async (wanted: Record<string, unknown> = {}) =>
     makeLink(service, await newConversation(service), wanted);
 
   it.each([true, false])(
-    'is led to Stripe, pays, comes back and sees it without loading anything again; no webhook comes (scripts: %s)',
+    'is led to Stripe, pays, comes back, and sees it by itself although no webhook comes (scripts: %s)',
     async (javaScriptEnabled) => {
-      const link = await newLink({});
+      const link = await newLink();
       const page = await open(link.url, { context: { javaScriptEnabled } });
       expect(page.url()).toBe(stripe.sessionOf(link.id).url);
       let checks = 0;
       stripe.answerAll((response, _request, proceed) => {
-        checks++; // the first answer is late: the customer is back before it
-        setTimeout(
-          () =>
-            response
-              .writeHead(200, { 'content-type': 'application/json' })
-              .end(JSON.stringify(proceed().body)),
-          checks === 1 ? 1000 : 0,
-        );
+        checks++;
+        // The first answer comes late, when the customer is back already.
+        setTimeout(() => sendJson(response, proceed().body), checks === 1 ? 1000 : 0);
       });
       await page.getByRole('button', { name: 'Pay' }).click();
       await page.getByRole('heading', { name: 'Not paid yet' }).waitFor();
@@ -79,18 +78,15 @@ describe('a customer who pays', () => {
   );
 
   it.each([true, false])(
-    'waits while the page is being prepared, and is led to Stripe by itself (scripts: %s)',
+    'waits while Stripe’s page is being prepared, and is then led there (scripts: %s)',
     async (javaScriptEnabled) => {
       const conversationId = await newConversation(service);
-      let letGo = () => {};
-      const held = new Promise<void>((resolve) => (letGo = resolve));
+      const { promise: isReleased, resolve: release } = Promise.withResolvers<undefined>();
       stripe.answerWith(async (response, _request, proceed) => {
-        await held;
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify(proceed().body));
+        await isReleased;
+        sendJson(response, proceed().body);
       });
-      const answer = makeLink(service, conversationId);
+      const made = makeLink(service, conversationId);
       const link = await waitFor(
         'the link',
         async () =>
@@ -100,14 +96,14 @@ describe('a customer who pays', () => {
       const page = await open(link.url, { context: { javaScriptEnabled } });
       await page.getByRole('heading', { name: 'Getting ready' }).waitFor();
       if (javaScriptEnabled) expect(await window.axe()).toEqual([]);
-      letGo();
+      release(undefined);
       await page.waitForURL(/\/c\/pay\//);
-      expect(page.url()).toBe(stripe.sessionOf((await answer).id).url);
+      expect(page.url()).toBe(stripe.sessionOf((await made).id).url);
     },
   );
 
   it('comes back without paying, and can pay after all', async () => {
-    const link = await newLink({});
+    const link = await newLink();
     const page = await open(link.url);
     await page.getByRole('link', { name: 'Back' }).click();
     await page.getByRole('link', { name: 'Pay now' }).click();
@@ -137,8 +133,8 @@ describe('a customer who pays', () => {
     await window.screenshot(`pay-paid-${width}`);
   });
 
-  it('reads what is not to be paid any more, and that an address is wrong', async () => {
-    const link = await newLink({});
+  it('reads that a link is cancelled, and that an address is wrong', async () => {
+    const link = await newLink();
     const page = await open(`${link.url}?from=provider`, { context: { javaScriptEnabled: true } });
     expect(await window.axeLightAndDark()).toEqual([]);
     await window.screenshot('pay-back');

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import { BEN, startTeam, withoutLive, type Team } from './team.ts';
+import { BEN, expectNoReload, markPage, startTeam, withoutLive, type Team } from './team.ts';
 
 const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
@@ -33,11 +33,6 @@ describe('payment links', () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const card = (page: Page, amount = 'US$49.00') =>
     page.getByRole('article', { name: `Payment link for ${amount}` });
-  /** A reload would forget this mark. */
-  const mark = (page: Page) =>
-    page.evaluate(() => void Object.assign(window, { isSamePage: true }));
-  const expectNoReload = async (page: Page) =>
-    expect(await page.evaluate('window.isSamePage')).toBe(true);
   const linksOf = async (id: string) =>
     (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
 
@@ -47,12 +42,22 @@ describe('payment links', () => {
     return { customer, id, path: `/conversations/${id}` };
   }
 
+  /** Creates a link by the API, which does not send it. */
+  const createLink = async (
+    conversationId: string,
+    { amount = 4900, currency = 'usd', description = 'Demo' } = {},
+  ) => {
+    const path = `/api/conversations/${conversationId}/payment-links`;
+    const link = { amount, currency, description, provider: 'manual' };
+    return (await team.service.api.post(path, link)).body;
+  };
+
   async function openForm(page: Page) {
     await button(page, 'Actions').click();
     await button(page, 'Payment link…').click();
   }
 
-  async function fillIn(
+  async function fillInForm(
     page: Page,
     { amount = '49', currency = 'usd', description = 'Demo, one hour' } = {},
   ) {
@@ -62,7 +67,7 @@ describe('payment links', () => {
     await page.getByLabel('Description').fill(description);
   }
 
-  it('go from the set-up of a provider to paid, and the other window follows by itself', async () => {
+  it('lead from the set-up of a provider to a payment, and the other window follows by itself', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
     const { id, path, customer } = await startConversation('Clara');
     const ana = await openAs(path);
@@ -75,9 +80,9 @@ describe('payment links', () => {
 
     const ben = await openAs(path, BEN);
     await ben.getByRole('article').getByText('How do I pay?').waitFor();
-    await mark(ben);
+    await markPage(ben);
     await ana.goto(team.service.url + path);
-    await fillIn(ana);
+    await fillInForm(ana);
     await button(ana, 'Create link').click();
     await ana.getByText('Payment link sent to the customer.').waitFor();
     await card(ben).getByText('open', { exact: true }).waitFor();
@@ -107,24 +112,19 @@ describe('payment links', () => {
     ]);
   });
 
-  it('are made and sent once when the button is clicked twice', async () => {
+  it('are created and sent once when the button is clicked twice', async () => {
     const { id, path, customer } = await startConversation('Delia');
     const ana = await openAs(path);
-    await fillIn(ana);
+    await fillInForm(ana);
     await button(ana, 'Create link').dblclick();
     await ana.getByText('Payment link sent to the customer.').waitFor();
     expect(await linksOf(id)).toHaveLength(1);
     expect(await customer.read()).toHaveLength(2);
   });
 
-  it('keep the first of two simultaneous actions, and the other person is told', async () => {
+  it('take the first of two simultaneous actions, and the other person is told', async () => {
     const { id, path } = await startConversation('Ewa');
-    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
-      amount: 4900,
-      currency: 'usd',
-      description: 'Demo',
-      provider: 'manual',
-    });
+    const link = await createLink(id);
     const [ana, ben] = await Promise.all([openAs(path), openAs('/account', BEN)]);
     // Ben's window does not show what Ana does.
     await withoutLive(ben);
@@ -140,14 +140,9 @@ describe('payment links', () => {
     );
   });
 
-  it('keep what is half typed into their card while the thread changes, and can be copied', async () => {
+  it('keep a half-typed reference while the thread changes, and can be copied', async () => {
     const { id, path, customer } = await startConversation('Femi');
-    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
-      amount: 4900,
-      currency: 'usd',
-      description: 'Demo',
-      provider: 'manual',
-    });
+    const link = await createLink(id);
     const ana = await openAs(path);
     await ana.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await button(ana, 'Copy the link for US$49.00').click();
@@ -163,14 +158,9 @@ describe('payment links', () => {
 
   it('appear on the payments page by themselves, and can be marked as paid there', async () => {
     const ben = await openAs('/payments?status=open', BEN);
-    await mark(ben);
+    await markPage(ben);
     const { id } = await startConversation('Gita');
-    await team.service.api.post(`/api/conversations/${id}/payment-links`, {
-      amount: 777,
-      currency: 'eur',
-      description: 'A map',
-      provider: 'manual',
-    });
+    await createLink(id, { amount: 777, currency: 'eur', description: 'A map' });
     await card(ben, '€7.77').waitFor();
     await team.service.api.put('/api/payment-accounts/stripe', {
       settings: { secret_key: 'sk_test_0123456789' },
@@ -185,14 +175,14 @@ describe('payment links', () => {
     await card(ben, '€7.77').getByText('marked by').waitFor();
   });
 
-  it('are made on a phone, where each of two providers has its own expiry field', async () => {
+  it('are created on a phone, where each of two providers has its own expiry field', async () => {
     await team.service.api.put('/api/payment-accounts/stripe', {
       settings: { secret_key: 'sk_test_0123456789' },
     });
     const { id, path } = await startConversation('Hana');
     const ana = await openAs(path);
     await ana.setViewportSize({ width: 360, height: 640 });
-    await fillIn(ana, { amount: '12,50', currency: 'eur' });
+    await fillInForm(ana, { amount: '12,50', currency: 'eur' });
     await ana.getByLabel('Expires after, with Stripe').waitFor();
     expect(await ana.getByLabel('Expires after, with Manual').isVisible()).toBe(false);
     await ana.getByRole('radio', { name: 'Manual' }).check();
@@ -208,7 +198,7 @@ describe('payment links', () => {
     await ana.getByText('Payment link sent to the customer.').waitFor();
   });
 
-  it('work without JavaScript: set-up, making, sending, cancelling, marking as paid', async () => {
+  it('work without JavaScript: setting up, creating, sending, cancelling, marking as paid', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
     const { id, path, customer } = await startConversation('Ines');
     const { page } = await team.openSignedIn('/payments/providers/manual', {
@@ -219,7 +209,7 @@ describe('payment links', () => {
     await page.getByText('Saved.').waitFor();
     for (const amount of ['10', '20']) {
       await page.goto(team.service.url + path);
-      await fillIn(page, { amount });
+      await fillInForm(page, { amount });
       await button(page, 'Create link').click();
       await page.getByText('Payment link sent to the customer.').waitFor();
     }

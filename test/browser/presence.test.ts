@@ -1,4 +1,4 @@
-// Who of the team looks at a conversation, and who writes there, as the others see it.
+// Which members look at a conversation, and which write there, as the others see it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
@@ -31,17 +31,17 @@ describe('a conversation that two members have open', () => {
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
 
-  const here = (page: Page) => page.locator('#presence .here');
+  const othersHere = (page: Page) => page.locator('#presence .here');
   const composer = (page: Page) => page.locator('.composer');
-  const gone = { state: 'detached' } as const;
+  const detached = { state: 'detached' } as const;
 
-  it('shows each that the other one is there, and no longer once they have left', async () => {
-    expect(await here(ana).count()).toBe(0);
+  it('shows each member that the other one is there, until they leave', async () => {
+    expect(await othersHere(ana).count()).toBe(0);
     await ben.goto(team.service.url + path);
-    await here(ana).getByText('Ben is here too').waitFor();
-    await here(ben).getByText('ana is here too').waitFor();
+    await othersHere(ana).getByText('Ben is here too').waitFor();
+    await othersHere(ben).getByText('ana is here too').waitFor();
     await ben.getByRole('link', { name: /^Tools/ }).click();
-    await here(ana).waitFor(gone);
+    await othersHere(ana).waitFor(detached);
   });
 
   it('shows that the other one is writing, until they stop or send', async () => {
@@ -52,16 +52,16 @@ describe('a conversation that two members have open', () => {
     await writing.waitFor();
     expect(await composer(ben).getByText('writing…').count()).toBe(0);
     await draft.fill('');
-    await writing.waitFor(gone);
+    await writing.waitFor(detached);
     await draft.pressSequentially('We have two.');
     await writing.waitFor();
     await ben.getByRole('button', { name: 'Send' }).click();
     await ana.getByRole('article').getByText('We have two.').waitFor();
-    await writing.waitFor(gone);
-    await here(ana).getByText('Ben is here too').waitFor();
+    await writing.waitFor(detached);
+    await othersHere(ana).getByText('Ben is here too').waitFor();
   });
 
-  it('forgets by itself a writer whose browser has died, and keeps what the other one types', async () => {
+  it('forgets a writer whose browser has died, and keeps what the other one types', async () => {
     await ben.goto(team.service.url + path);
     await ben.getByLabel('Your reply').pressSequentially('We have');
     const writing = composer(ana).getByText('Ben is writing…');
@@ -70,7 +70,7 @@ describe('a conversation that two members have open', () => {
     await ben.context().setOffline(true);
     await ben.close();
     clock.behindMs = 0;
-    await writing.waitFor(gone);
+    await writing.waitFor(detached);
     expect(await ana.getByLabel('Your reply').inputValue()).toBe('I am on it');
   });
 });

@@ -1,19 +1,20 @@
-// What few pages need: somebody forgotten, links in somebody's hand, a key that reads contact details.
+// What few pages need: a forgotten contact, links to join and to reset a password, and a key that has
+// read contact details.
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import type { Browserless } from '../helpers/browserless.ts';
 import type { TestService } from '../helpers/service.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 
-/** Ids and paths of it. */
+/** Its ids and paths. */
 export interface RareContent {
-  /** A contact of whom everything was removed. */
+  /** A contact whose data was removed. */
   readonly forgotten: string;
   readonly cannedReply: string;
-  /** A key that read contact details. */
+  /** A key that has read contact details. */
   readonly revealing: string;
-  /** An invitation that nobody used yet. */
+  /** An invitation that nobody has used yet. */
   readonly joinPath: string;
-  /** The link with which Ben, a member, may choose another password. */
+  /** The link by which Ben, a member, can choose another password. */
   readonly resetPath: string;
 }
 

@@ -1,4 +1,4 @@
-// A shop's day: what the pictures of the screens show and the accessibility tests look at.
+// Two days of a shop: what the pictures of the screens show and the accessibility tests check.
 import type { Clock } from '../../service/src/platform/clock.ts';
 import { chatCustomer, type ApiClient, type ChatCustomer } from '../helpers/apiClient.ts';
 import { graphError, type GraphServer } from '../helpers/graphServer.ts';
@@ -18,9 +18,9 @@ export const SHOP_ENV = { BOOTSTRAP_WORKSPACE: 'Harbour Outfitters' };
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A clock that is behind, so that things can have happened a while ago. */
+/** A clock that is behind, so that samples can have happened a while ago. */
 export interface LateClock extends Clock {
-  /** Only ever less. */
+  /** May only be reduced: time does not go back. */
   behindMs: number;
 }
 export const lateClock = (): LateClock => ({
@@ -30,16 +30,19 @@ export const lateClock = (): LateClock => ({
   },
 });
 
-/** Ids of what there is to look at. */
+/** Ids of what the screens show; conversations where nothing else is said. */
 export interface SampleContent {
   readonly answered: string;
+  /** A tool call waits for an approval. */
   readonly approval: string;
   readonly waiting: string;
+  /** For ana to take over. */
   readonly mine: string;
   readonly closed: string;
   readonly liveTool: string;
   readonly failedTool: string;
   readonly httpTool: string;
+  /** A subscription whose deliveries fail. */
   readonly failing: string;
   /** A connected WhatsApp number. */
   readonly channel: string;
@@ -49,17 +52,16 @@ export interface SampleContent {
   readonly outsideWindow: string;
   /** With payment links: one open, one paid, one cancelled. */
   readonly paying: string;
-  /** Where the customer pays the open one. */
+  /** The path of the page on which the customer pays the open one. */
   readonly payPath: string;
   /** A workflow's question to the team, without a conversation. */
   readonly wait: string;
-  /** One who comes back to their chat. */
+  /** A customer who comes back to their chat. */
   readonly customer: ChatCustomer;
 }
 
 /**
- * Fills a new service, as ana's team would have used it for two days. The clock is right
- * afterwards.
+ * Fills a new service as ana's team would have used it for two days. The clock is right afterwards.
  */
 export async function fillWithSamples(
   { service, endpoint, graph }: Pick<Team, 'service' | 'endpoint' | 'graph'>,
@@ -100,7 +102,7 @@ export async function fillWithSamples(
   });
   clock.behindMs = 28 * HOUR;
   const number = await connectShop(api, graph);
-  const ravi = await writesOnWhatsApp(service, graph, number, clock, {
+  const ravi = await writeOnWhatsApp(service, graph, number, clock, {
     phone: '447700900145',
     name: 'Ravi Patel',
     text: 'Do you ship to Ireland?',
@@ -113,13 +115,13 @@ export async function fillWithSamples(
   await agentSays(kenji.customer);
   const payPath = await makePaymentLinks(api, kenji.id);
   clock.behindMs = 22 * HOUR;
-  const elena = await writesOnWhatsApp(service, graph, number, clock, {
+  const elena = await writeOnWhatsApp(service, graph, number, clock, {
     phone: '34600000112',
     name: 'Elena Vidal',
     text: 'Is the Fastnet jacket waterproof?',
   });
   await deliver(url, number, graph.statusWebhook(graph.taken.at(-1)!, 'read'));
-  await failsToReply(api, graph, elena);
+  await failToReply(api, graph, elena);
   clock.behindMs = 3 * HOUR;
   const maria = await answered(
     { name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' },
@@ -173,7 +175,10 @@ export async function fillWithSamples(
   };
 }
 
-/** Workflows ask the team, in a conversation and without one, and a customer. @returns the second */
+/**
+ * Workflows ask the team in a conversation, then a customer, then the team without a conversation.
+ * @returns the last question
+ */
 async function askByWorkflows(
   api: ApiClient,
   endpoint: ToolEndpoint,
@@ -223,7 +228,7 @@ async function setUpPayments(api: ApiClient): Promise<void> {
   });
 }
 
-/** @returns the path of the open one's page */
+/** @returns the path of the page on which the open one is paid */
 async function makePaymentLinks(api: ApiClient, conversationId: string): Promise<string> {
   const make = async (amount: number, description: string): Promise<{ id: string; url: string }> =>
     (
@@ -321,7 +326,7 @@ async function connectShop(api: ApiClient, graph: GraphServer): Promise<Connecte
 }
 
 /** A customer writes, and the agent answers. @returns the conversation */
-async function writesOnWhatsApp(
+async function writeOnWhatsApp(
   { url, api }: Team['service'],
   graph: GraphServer,
   number: ConnectedNumber,
@@ -343,7 +348,8 @@ async function writesOnWhatsApp(
   return body.id;
 }
 
-async function failsToReply(api: ApiClient, graph: GraphServer, id: string): Promise<void> {
+/** A reply of the team that WhatsApp does not deliver. */
+async function failToReply(api: ApiClient, graph: GraphServer, id: string): Promise<void> {
   graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
   await api.post(`/api/conversations/${id}/messages`, { text: 'It is: the seams are taped.' });
   await waitFor(
@@ -355,7 +361,7 @@ async function failsToReply(api: ApiClient, graph: GraphServer, id: string): Pro
 const messagesOf = async (api: ApiClient, id: string) =>
   (await api.get(`/api/conversations/${id}`)).body.messages;
 
-/** @returns the one that fails */
+/** @returns the subscription that fails */
 async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string> {
   endpoint.answerAlways(
     '/webhook/closed',
@@ -364,9 +370,8 @@ async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string
         .writeHead(404, { 'content-type': 'application/json' })
         .end('{"code":404,"message":"The requested webhook is not registered."}'),
   );
-  const create = async (path: string, wanted: object) =>
-    (await api.post('/api/hooks', { target_url: `${endpoint.url}${path}`, ...wanted })).body
-      .id as string;
+  const create = async (path: string, wanted: object): Promise<string> =>
+    (await api.post('/api/hooks', { target_url: `${endpoint.url}${path}`, ...wanted })).body.id;
   const workflow = (workflow_id: string, workflow_name: string) => ({
     source: 'n8n',
     catch_up: true,
@@ -378,19 +383,18 @@ async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string
       host: 'n8n.example.com',
     },
   });
-  const events = (...names: string[]) => ({ events: names });
   await create('/webhook/incoming', {
-    ...events('message.received', 'conversation.opened'),
+    events: ['message.received', 'conversation.opened'],
     ...workflow('w1', 'After-hours answer'),
     filter: { statuses: ['ai_active', 'awaiting_human'] },
   });
   await create('/webhook/notify-team', {
-    ...events('conversation.handed_over'),
+    events: ['conversation.handed_over'],
     ...workflow('w2', 'Urgent to the team'),
   });
-  await create('/crm/leads', { ...events('conversation.qualified'), source: 'CRM' });
+  await create('/crm/leads', { events: ['conversation.qualified'], source: 'CRM' });
   const failing = await create('/webhook/closed', {
-    ...events('conversation.closed', 'payment.paid'),
+    events: ['conversation.closed', 'payment.paid'],
     ...workflow('w3', 'Lead to CRM'),
     filter: { channels: ['whatsapp_cloud'] },
   });

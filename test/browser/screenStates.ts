@@ -1,4 +1,4 @@
-// Every screen in each state that somebody can meet.
+// Every screen in each state that somebody can see.
 import type { Page } from 'playwright-core';
 import type { RareContent } from './rareContent.ts';
 import type { SampleContent } from './sampleContent.ts';
@@ -7,17 +7,17 @@ export type ScreenContent = SampleContent & RareContent;
 
 export interface ScreenState {
   readonly name: string;
-  /** Its path, from what there is. */
+  /** The path, made of the ids of the content. */
   path(content: ScreenContent): string;
-  /** What has to be done before it shows; a click or a form. */
+  /** Clicks or fills in what brings the page into this state. */
   prepare?(page: Page): Promise<unknown>;
-  /** The route of the page to which that leads, where it leads to another one. */
+  /** The route of the page to which `prepare` leads, when it leads to another one. */
   readonly leadsTo?: string;
   /** For somebody who is not signed in. */
   readonly isPublic?: boolean;
   /** For a member who is no owner. */
-  readonly isMembers?: boolean;
-  /** Its answer is an error, which the browser's console repeats. */
+  readonly isForMember?: boolean;
+  /** The service answers with an error, which the browser's console repeats. */
   readonly isRefusal?: boolean;
 }
 
@@ -58,13 +58,13 @@ export const SCREEN_STATES: readonly ScreenState[] = [
     path: ({ outsideWindow }) => `/conversations/${outsideWindow}`,
   },
   {
-    name: 'contact, with the form that forgets',
+    name: 'contact, with the form that forgets it',
     path: ({ mine }) => `/conversations/${mine}/contact`,
   },
   {
-    name: 'contact, with the notice that nobody confirmed',
+    name: 'contact, forgetting not confirmed',
     path: ({ mine }) => `/conversations/${mine}/contact`,
-    prepare: forgetUnsure,
+    prepare: forgetUnconfirmed,
   },
   { name: 'contact, forgotten', path: ({ forgotten }) => `/contacts/${forgotten}/forgotten` },
   { name: 'waiting', path: () => '/waiting', prepare: unfold },
@@ -172,7 +172,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'API reference, subscriptions', path: () => '/api/docs/subscriptions', isPublic: true },
   { name: 'API reference, objects', path: () => '/api/docs/objects', isPublic: true },
   { name: 'chat', path: () => '/chat', isPublic: true },
-  ...membersStates([
+  ...memberStates([
     ['overview', () => '/overview'],
     ['conversations', () => '/conversations'],
     ['conversation with an approval', ({ approval }) => `/conversations/${approval}`],
@@ -196,17 +196,17 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   {
     name: 'tool, new, refused to a member',
     path: () => '/tools/new',
-    isMembers: true,
+    isForMember: true,
     isRefusal: true,
   },
 ];
 
-function membersStates(pages: readonly (readonly [string, ScreenState['path']])[]): ScreenState[] {
+function memberStates(pages: readonly (readonly [string, ScreenState['path']])[]): ScreenState[] {
   return pages.map(([name, path]) => ({
     name: `${name}, as a member`,
     path,
     prepare: unfold,
-    isMembers: true,
+    isForMember: true,
   }));
 }
 
@@ -246,16 +246,16 @@ async function refuseProvider(page: Page) {
   await page.getByText('Must not be empty.').waitFor();
 }
 
-/** The service asks again where a browser sends the form without its required box. */
-async function forgetUnsure(page: Page) {
+/** Sends the form without its required box, which the service refuses. */
+async function forgetUnconfirmed(page: Page) {
   await page.locator('form:has(#do-forget)').evaluate((form: HTMLFormElement) => {
     form.noValidate = true;
   });
   await page.locator('#do-forget').click();
-  await page.getByRole('status').getByText(/./).first().waitFor();
+  await page.getByRole('status').getByText('Nothing was removed.').waitFor();
 }
 
-/** Opens all that is folded. */
+/** Opens everything that is folded. */
 async function unfold(page: Page) {
   await page.evaluate(() =>
     document
@@ -268,7 +268,7 @@ export async function testTool(page: Page) {
   await page.getByLabel('order_number').fill('A-1042');
   await button(page, 'Run test call').click();
   await page.getByRole('group', { name: 'Result' }).first().waitFor();
-  // The answer leads to the result, where the bar at the top may cover half a button.
+  // The answer scrolls to the result, where the bar at the top may cover half a button.
   await page.evaluate(() => scrollTo(0, 0));
 }
 

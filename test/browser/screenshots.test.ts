@@ -45,7 +45,7 @@ async function dismissFirstSteps(page: Page) {
   if ((await dismiss.count()) === 0) return;
   await dismiss.click();
   await dismiss.waitFor({ state: 'detached' });
-  await page.goto(page.url().replace(/\?.*/, '')); // without the notice
+  await page.goto(page.url().replace(/\?.*/, '')); // drops the notice
 }
 
 async function openDelivery(page: Page) {
@@ -57,7 +57,7 @@ async function openDelivery(page: Page) {
   await page.getByRole('heading', { level: 1 }).waitFor();
 }
 
-/** The customer whose conversation is stored comes back to it, in this browser. */
+/** The customer of the samples comes back to their conversation, in this browser. */
 async function comeBack(page: Page, { customer }: SampleContent) {
   await page.evaluate((token) => {
     const { workspace } = document.querySelector<HTMLElement>('#chat')!.dataset;
@@ -94,16 +94,14 @@ describeWhenWanted('the pictures of the screens', () => {
     await team.closeWindows();
   }
 
-  it.each(['light', 'dark'] as const)('in %s', async (scheme) => {
-    const member = await team.openSignedIn('/conversations', { dark: scheme === 'dark' });
+  it.each(['light', 'dark'])('are taken in %s mode', async (mode) => {
+    const member = await team.openSignedIn('/conversations', { dark: mode === 'dark' });
     for (const { name, path, prepare, isPublic } of PICTURES) {
-      const window = isPublic
-        ? await openWindow(team.browser, { dark: scheme === 'dark' })
-        : member;
+      const window = isPublic ? await openWindow(team.browser, { dark: mode === 'dark' }) : member;
       await window.page.setViewportSize(SIZE);
       await window.page.goto(team.service.url + path(content));
       await prepare?.(window.page, content);
-      await window.screenshot(`${name}-${scheme}`);
+      await window.screenshot(`${name}-${mode}`);
       if (isPublic) await window.close();
     }
     await team.closeWindows();

@@ -19,11 +19,11 @@ const PAGES = [
   '/account',
 ];
 
-describe('the screens’ defences in a browser', () => {
+describe('the screens, in a browser,', () => {
   let team: Team;
   let url: string;
   let stranger: TrackedServer;
-  /** What the stranger's page holds. */
+  /** The content of the stranger's page. */
   let trap = '';
 
   beforeAll(async () => {
@@ -42,16 +42,16 @@ describe('the screens’ defences in a browser', () => {
     await team?.close();
   });
 
-  const keyNames = async (page: Page) => {
+  const countKeys = async (page: Page) => {
     await page.goto(`${url}/keys`);
     return page.getByRole('button', { name: /^Revoke the key/ }).count();
   };
 
-  it('sends every page with a policy that allows nothing inline and nothing from elsewhere', async () => {
+  it('send every page with a policy that allows nothing inline and nothing from elsewhere', async () => {
     const { page } = await team.openSignedIn();
-    const stranger = await team.open();
+    const { page: signedOut } = await team.open();
     for (const path of [...PAGES, '/sign-in', '/chat']) {
-      const reader = path === '/sign-in' ? stranger.page : page;
+      const reader = path === '/sign-in' ? signedOut : page;
       const answer = await reader.request.get(url + path, { maxRedirects: 0 });
       const policy = answer.headers()['content-security-policy']!.split('; ');
       expect([path, answer.status()]).toEqual([path, 200]);
@@ -74,7 +74,7 @@ describe('the screens’ defences in a browser', () => {
     }
   });
 
-  it('runs no injected script, style or eval', async () => {
+  it('run no injected script, style or eval', async () => {
     const window = await team.openSignedIn('/keys');
     window.allowErrors(/Content Security Policy/);
     const { page } = window;
@@ -92,18 +92,17 @@ describe('the screens’ defences in a browser', () => {
         );
     });
     await page.getByRole('heading', { level: 1 }).click();
-    const evalEnd = await page.evaluate(
+    const blocked = await page.evaluate(
       () =>
         new Promise((resolve) => {
           addEventListener(
             'securitypolicyviolation',
             ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI),
-            { once: false },
           );
-          setTimeout('window.__pwned = "eval"');
+          setTimeout('window.__pwned = "eval"'); // a text is evaluated
         }),
     );
-    expect(evalEnd).toBe('eval');
+    expect(blocked).toBe('eval');
     expect(await page.evaluate('window.__pwned')).toBeUndefined();
     expect(
       await page
@@ -113,7 +112,7 @@ describe('the screens’ defences in a browser', () => {
     expect(window.problems).toEqual([]);
   });
 
-  it('is shown in nobody’s frame', async () => {
+  it('are shown in nobody’s frame', async () => {
     const window = await team.openSignedIn();
     window.allowErrors(/frame-ancestors|X-Frame-Options|ERR_BLOCKED_BY_RESPONSE|chrome-error/i);
     trap = PAGES.map((path) => `<iframe src="${url}${path}"></iframe>`).join('');
@@ -125,9 +124,9 @@ describe('the screens’ defences in a browser', () => {
     );
   });
 
-  it('keeps its session in a new cookie, which scripts and other sites do not get', async () => {
+  it('keep the session in a new cookie, which scripts and other sites do not get', async () => {
     const { context, page } = await team.open();
-    // One from before the sign-in is worth nothing.
+    // A cookie from before the sign-in must be worth nothing.
     await context.addCookies([{ name: 'cs_session', value: 'A'.repeat(43), url }]);
     await signIn(page, url);
     const [cookie, ...others] = await context.cookies();
@@ -141,7 +140,7 @@ describe('the screens’ defences in a browser', () => {
       domain: '127.0.0.1',
     });
     expect(await page.evaluate(() => document.cookie)).toBe('');
-    // Nothing but the path that htmx came from.
+    // htmx stores the path that it came from.
     expect(
       await page.evaluate(() => [...Object.keys(localStorage), ...Object.values(sessionStorage)]),
     ).toEqual(['/conversations']);
@@ -150,28 +149,25 @@ describe('the screens’ defences in a browser', () => {
   it.each([
     ['another origin of the same site', 'http://127.0.0.1'],
     ['another site', 'http://localhost'],
-  ])('refuses a form that %s posts', async (_, host) => {
+  ])('refuse a form that %s posts', async (_, host) => {
     const window = await team.openSignedIn();
     window.allowErrors(/403|401|Cross-Origin|net::ERR/);
     const { page } = window;
-    const before = await keyNames(page);
+    const before = await countKeys(page);
     const csrf = await page.locator('input[name=csrf]').first().inputValue();
-    // Even one that knows the token.
+    // The form is refused even though it knows the token.
     trap = `<form method="post" action="${url}/keys"><input name="name" value="Trap"><input name="csrf" value="${csrf}"><button>Win a prize</button></form>`;
-    const server = host.includes('localhost')
-      ? `http://localhost:${stranger.port}/`
-      : `${host}:${stranger.port}/`;
-    await page.goto(server);
+    await page.goto(`${host}:${stranger.port}/`);
     await page.getByRole('button', { name: 'Win a prize' }).click();
     await page.getByRole('heading', { name: /Something went wrong|Sign in/ }).waitFor();
-    expect(await keyNames(page)).toBe(before);
+    expect(await countKeys(page)).toBe(before);
   });
 
-  it.each(['', 'A'.repeat(43)])('refuses a form of its own with the token “%s”', async (token) => {
+  it.each(['', 'A'.repeat(43)])('refuse a form of their own with the token “%s”', async (token) => {
     const window = await team.openSignedIn('/keys');
     window.allowErrors(/403/);
     const { page } = window;
-    const before = await keyNames(page);
+    const before = await countKeys(page);
     await page.evaluate((value) => {
       document.body.removeAttribute('hx-headers');
       document.body.removeAttribute('hx-boost');
@@ -180,15 +176,15 @@ describe('the screens’ defences in a browser', () => {
     }, token);
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill('No');
-    // Without htmx: its boosted forms send the page's header.
+    // Without htmx, which sends the token in a header too.
     await page
       .locator('form[action="/keys"]')
       .evaluate((form: HTMLFormElement) => HTMLFormElement.prototype.submit.call(form));
     await page.getByText('This form is out of date.').waitFor();
-    expect(await keyNames(page)).toBe(before);
+    expect(await countKeys(page)).toBe(before);
   });
 
-  it('ends at once what is done after a sign-out, and in every browser after a sign-out everywhere', async () => {
+  it('end the session at a sign-out, and every session at a sign-out everywhere', async () => {
     const [one, two, three] = [
       await team.openSignedIn('/account'),
       await team.openSignedIn('/keys'),
@@ -198,7 +194,7 @@ describe('the screens’ defences in a browser', () => {
     const [cookie] = await one.context.cookies();
     await one.page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await one.page.getByText('You are signed out.').waitFor();
-    // What a thief kept of it.
+    // A thief has kept the cookie.
     await one.context.addCookies([{ name: cookie!.name, value: cookie!.value, url }]);
     await one.page.goto(`${url}/keys`);
     await one.page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -213,7 +209,7 @@ describe('the screens’ defences in a browser', () => {
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
-  it('shows a member nothing more from the moment of their removal, live parts included', async () => {
+  it('show a removed member nothing more, not even in live parts', async () => {
     const ana = await team.openSignedIn('/team');
     const ben = await team.open();
     ben.allowErrors(/401/);
@@ -224,15 +220,15 @@ describe('the screens’ defences in a browser', () => {
     await ana.page.getByText('Removed.').waitFor();
     const customer = await chatCustomer(url, { name: 'Secret Customer' });
     await customer.write('Hello, this is between us.');
-    // What happens next leads him out: the list wants to load again.
+    // The message makes the list load again, which leads Ben to the sign-in.
     await ben.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await fillSignIn(ben.page, BEN);
     await ben.page.getByText('The email or password is wrong.').waitFor();
   });
 
-  // What the service makes of other addresses is proven in test/service/team/screens/signIn.test.ts.
+  // test/service/team/screens/signIn.test.ts covers the other addresses.
   it.each(['/\\evil.example/', '/\t/evil.example'])(
-    'leads to nobody else’s page after the sign-in, as a browser reads it: %s',
+    'lead to nobody else’s page after the sign-in, as a browser reads the address: %s',
     async (next) => {
       const { page } = await team.open();
       await page.goto(`${url}/sign-in?next=${encodeURIComponent(next)}`);

@@ -13,12 +13,13 @@ import { launchBrowser, openWindow, type BrowserWindow } from './browser.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
-/** The built service as somebody starts it who has just installed it: nothing is set up. */
+/** Starts the built service as after its installation, with nothing set up. */
 async function startNew(
   { folder, env: storageEnv }: Storage,
   caFile: string,
 ): Promise<{ program: Program; setupLink: string }> {
-  const [port, logFile] = [await freePort(), join(folder, 'service.log')];
+  const port = await freePort();
+  const logFile = join(folder, 'service.log');
   const env = {
     PORT: String(port),
     ...storageEnv,
@@ -35,7 +36,7 @@ async function startNew(
   });
   await program.ready(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
   const setupLink = await waitFor(
-    'the printed link',
+    'the set-up link in the log',
     async () => /http\S+\/setup\?token=\S+/.exec(await readFile(logFile, 'utf8'))?.[0],
   );
   return { program, setupLink };
@@ -112,7 +113,7 @@ describe('the whole story, as people see it', () => {
     expect((await apiClient(url, key).get('/api/conversations')).status).toBe(200);
   }
 
-  async function answerACustomer(member: Page) {
+  async function answerCustomer(member: Page) {
     await button(member, 'Go to conversations').click();
     await member.getByText('No conversations yet.').waitFor();
     const maria = await arrive('María');
@@ -145,7 +146,7 @@ describe('the whole story, as people see it', () => {
     await button(member, 'Go to the tool').click();
   }
 
-  async function makeItLive(member: Page) {
+  async function makeToolLive(member: Page) {
     expect(await button(member, 'Go live').isDisabled()).toBe(true);
     endpoint.answerAlways('/orders', {
       json: { message: 'Order 20481 is cancelled, and the money is on its way back.' },
@@ -193,12 +194,12 @@ describe('the whole story, as people see it', () => {
     await member.getByText('you can’t send messages').waitFor();
   }
 
-  it('goes from the printed link to a closed conversation', async () => {
+  it('goes from the set-up link in the log to a closed conversation', async () => {
     const member = await setUp();
     await copyKey(member);
-    await answerACustomer(member);
+    await answerCustomer(member);
     await defineTool(member);
-    await makeItLive(member);
+    await makeToolLive(member);
     const tom = await approve(member);
     await close(member);
     await writeInChat(tom, 'Thank you!');

@@ -1,5 +1,6 @@
-// A service with its first member, an endpoint for tools and events, and a browser for
-// each person.
+// A service with its first member, an endpoint for tools and events, and a browser in which each
+// person has a window.
+import { expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/platform/clock.ts';
 import { MEMBER, MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
@@ -12,23 +13,23 @@ import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } fro
 export interface Team {
   readonly service: TestService;
   readonly endpoint: ToolEndpoint;
-  /** Meta's, where the service sends WhatsApp messages. */
+  /** Stands for Meta, to which the service sends WhatsApp messages. */
   readonly graph: GraphServer;
   readonly browser: Browser;
-  /** A window of somebody; `closeWindows` closes it. */
+  /** A new person's window; `closeWindows` closes it. */
   open(options?: WindowOptions): Promise<BrowserWindow>;
   /**
-   * A window in which a member, by default the first one, ana, reads a page. The session begins
-   * without the form, which would be most of the time of many tests.
+   * A window in which a member, by default the first one, ana, reads a page. It skips the sign-in
+   * form, which would take most of the time of many tests.
    */
   openSignedIn(
     path?: string,
     options?: WindowOptions,
     member?: Credentials,
   ): Promise<BrowserWindow>;
-  /** @throws Error when one of their pages did something wrong */
+  /** @throws Error when a page in one of them did something wrong */
   closeWindows(): Promise<void>;
-  /** Closes browser, service and endpoint. */
+  /** Closes the browser, the service and the servers around it. */
   close(): Promise<void>;
 }
 
@@ -66,7 +67,7 @@ export async function startTeam({
       ]);
       const [name, value] = cookie.split('=') as [string, string];
       await window.context.addCookies([{ name, value, url: service.url }]);
-      // Its scripts hear keys once it has loaded.
+      // `goto` waits for the scripts, which listen for keys.
       await window.page.goto(service.url + path);
       return window;
     },
@@ -90,7 +91,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Signs a member in by the form, on the way to a page. */
+/** Opens a page, and signs a member in by the form that it leads to. */
 export async function signIn(
   page: Page,
   url: string,
@@ -100,7 +101,7 @@ export async function signIn(
   await page.goto(url + path);
   await fillSignIn(page, member);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  // Its scripts hear keys from now on.
+  // The scripts listen for keys from now on.
   await page.waitForLoadState();
 }
 
@@ -111,16 +112,24 @@ export async function fillSignIn(page: Page, { email, password }: Credentials): 
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** A page that hears of no change from its next load on, as one whose connection has just broken. */
+/** From its next load on, the page learns of no change, as if its live connection had broken. */
 export async function withoutLive(page: Page): Promise<void> {
   // Requests of a shared worker belong to no page.
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
   await page.route('**/live?**', () => {});
 }
 
+/** Marks a page; a reload would forget the mark. */
+export const markPage = (page: Page) =>
+  page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));
+
+/** Asserts that a page has not been loaded anew since `markPage`. */
+export const expectNoReload = async (page: Page) =>
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+
 export const BEN = { name: 'Ben', email: 'ben@example.com', password: 'a second good password' };
 
-/** Joins the team as an owner, by a link that an owner makes on the team's screen, and reads the inbox. */
+/** A member invites a newcomer as an owner; the newcomer joins by the link, and reads the inbox. */
 export async function join(
   member: Page,
   newcomer: Page,

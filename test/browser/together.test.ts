@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, startTeam, withoutLive, type Team } from './team.ts';
+import { BEN, expectNoReload, markPage, startTeam, withoutLive, type Team } from './team.ts';
+import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
 
 describe('two members in two browsers', () => {
   let team: Team;
@@ -15,12 +16,7 @@ describe('two members in two browsers', () => {
   beforeAll(async () => {
     team = await startTeam();
     await teamOfTwo(team.service);
-    tool = await team.endpoint.define(team.service.api, {
-      name: 'cancel_order',
-      parameters: { type: 'object', properties: { order: { type: 'string' } } },
-      ask_before_running: true,
-    });
-    await makeLive(team.service.api, tool);
+    tool = await startAgent(team);
   });
   beforeEach(async () => {
     [{ page: ana }, { page: ben }] = await Promise.all([
@@ -35,36 +31,26 @@ describe('two members in two browsers', () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const item = (page: Page, name: RegExp) => page.getByRole('link', { name });
   const both = (act: (page: Page) => Promise<unknown>) => Promise.all([ana, ben].map(act));
-  /** A reload would forget this mark. */
-  const mark = () =>
-    both((page) => page.evaluate(() => Object.assign(window, { isSamePage: true })));
-  const expectNoReload = async (...pages: Page[]) => {
-    for (const page of pages) expect(await page.evaluate('window.isSamePage')).toBe(true);
-  };
 
-  /** Both read a conversation that a customer has just begun. */
-  async function reading(name: string, text = 'Hello, is anybody there?') {
+  /** A customer writes, and both members open the conversation. */
+  async function bothOpenConversation(name: string, text = 'Hello, is anybody there?') {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write(text);
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => page.getByRole('article').getByText(text).waitFor());
-    await mark();
+    await both(markPage);
     return { customer, id };
   }
 
-  it('see a new conversation, and lose its unread mark in the window of who has read it', async () => {
-    await mark();
+  it('see a new conversation, which loses its unread mark only for the one who has read it', async () => {
+    await both(markPage);
     const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
     await customer.write('Which maps do you have?');
     await both((page) => item(page, /Aisha.*1 unread/).waitFor());
-    await expectNoReload(ana, ben);
+    await both(expectNoReload);
     await item(ana, /Aisha/).click();
     await ana.getByRole('article').getByText('Which maps').waitFor();
-    await ana
-      .getByRole('link', { name: /Aisha/ })
-      .and(ana.locator(':not(:has-text("unread"))'))
-      .waitFor();
-    // Read by Ana is not read by Ben.
+    await item(ana, /Aisha/).filter({ hasNotText: 'unread' }).waitFor();
     await item(ben, /Aisha.*unread/).waitFor();
     await customer.write('Still there?');
     await item(ben, /Aisha.*Still there\?/).waitFor();
@@ -73,7 +59,7 @@ describe('two members in two browsers', () => {
   });
 
   it('see each other take over, reply, set the stage, hand back and close', async () => {
-    const { customer } = await reading('Clara');
+    const { customer } = await bothOpenConversation('Clara');
     await button(ana, 'Take over').click();
     await ben.getByText('ana took over').waitFor();
     await button(ben, 'Take over from ana').waitFor();
@@ -100,8 +86,8 @@ describe('two members in two browsers', () => {
     await ben.getByText('ana closed the conversation').waitFor();
   });
 
-  it('keep what they are typing while the other one acts, and are told when it comes too late', async () => {
-    await reading('Delia');
+  it('keep what they are typing while the other one acts, and are told when the conversation is closed', async () => {
+    await bothOpenConversation('Delia');
     const draft = ben.getByLabel('Your reply');
     await draft.pressSequentially('I think the');
     await button(ana, 'Take over').click();
@@ -117,15 +103,11 @@ describe('two members in two browsers', () => {
     await expectNoReload(ben);
   });
 
-  it('see at once how the other one has decided an approval', async () => {
-    const { customer, conversationId: id } = await ask(team.service.url, tool, '20481', {
-      name: 'Ewa',
-    });
-    await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
-    await agentSays(customer);
+  it('see at once how the other one has decided on a tool call', async () => {
+    const { id } = await customerWaitingForApproval(team, tool, { name: 'Ewa' });
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor());
-    await mark();
+    await both(markPage);
     await ana.getByLabel('Reason, for your team and the agent').fill('It was sent this morning.');
     await button(ana, 'Reject Cancel order').click();
     await ben.getByText('Rejected by ana').waitFor();
@@ -135,12 +117,8 @@ describe('two members in two browsers', () => {
     await expectNoReload(ben);
   });
 
-  it('decide at once: one counts, the other one is told in words', async () => {
-    const { customer, conversationId: id } = await ask(team.service.url, tool, '20482', {
-      name: 'Femi',
-    });
-    await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
-    await agentSays(customer);
+  it('decide at the same time: one decision counts, and the other member is told', async () => {
+    const { id } = await customerWaitingForApproval(team, tool, { name: 'Femi' });
     // The second decision is already on its way when the first one arrives.
     await both(withoutLive);
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
@@ -149,8 +127,8 @@ describe('two members in two browsers', () => {
     await both((page) => page.getByText('Approved by').waitFor());
     const told = async () =>
       Promise.all([ana, ben].map((page) => page.getByText('Your decision was not used.').count()));
-    // A notice takes its place in the frame after the page has.
-    await waitFor('the other one to be told', async () => (await told()).includes(1));
+    // The notice appears after the page.
+    await waitFor('the other member to be told', async () => (await told()).includes(1));
     expect((await told()).toSorted()).toEqual([0, 1]);
     await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
     expect(
@@ -162,7 +140,7 @@ describe('two members in two browsers', () => {
 
   it('see new and revoked keys, and tools that go live and pause', async () => {
     await both((page) => page.goto(`${team.service.url}/keys`));
-    await mark();
+    await both(markPage);
     await ana.getByText('Create an API key').click();
     await ana.getByLabel('Name').first().fill('Website');
     await button(ana, 'Create key').click();
@@ -172,14 +150,14 @@ describe('two members in two browsers', () => {
     await button(ben, /^Revoke the key Website/).click();
     await button(ana, /^Revoke the key Website/).waitFor({ state: 'detached' });
     await both((page) => page.goto(`${team.service.url}/tools/${tool.id}`));
-    await mark();
+    await both(markPage);
     await button(ana, 'Pause').click();
     await button(ben, 'Go live').waitFor();
     await button(ben, 'Go live').click();
     await button(ana, 'Pause').waitFor();
   });
 
-  it('see deliveries arrive, and a subscription’s flag rise and go', async () => {
+  it('see deliveries arrive, and a subscription become failing and recover', async () => {
     const { endpoint, service } = team;
     endpoint.answerAlways('/events', 404);
     const { body: subscription } = await service.api.post('/api/hooks', {
@@ -189,25 +167,22 @@ describe('two members in two browsers', () => {
     });
     await ana.goto(`${service.url}/keys/subscriptions/${subscription.id}`);
     await ben.goto(`${service.url}/keys`);
-    await mark();
-    const failed = () =>
-      ana
-        .getByRole('group')
-        .filter({ hasText: 'Failed' })
-        .filter({ has: ana.locator('summary') });
+    await both(markPage);
+    const failed = ana
+      .getByRole('group')
+      .filter({ hasText: 'Failed' })
+      .filter({ has: ana.locator('summary') });
     for (let number = 1; number <= 5; number++) {
       await service.api.post(`/api/hooks/${subscription.id}/test`, {});
-      await failed()
-        .nth(number - 1)
-        .waitFor();
+      await failed.nth(number - 1).waitFor();
     }
     await both((page) => page.getByText('Failing', { exact: true }).waitFor());
     await both((page) => page.getByText('The last 5 deliveries failed').waitFor());
-    await expectNoReload(ana, ben);
+    await both(expectNoReload);
     endpoint.answerAlways('/events', 200);
     await service.api.post(`/api/hooks/${subscription.id}/test`, {});
     await ben.getByText('Failing', { exact: true }).waitFor({ state: 'detached' });
     await ana.getByText('Delivered', { exact: true }).first().waitFor();
-    await expectNoReload(ana, ben);
+    await both(expectNoReload);
   });
 });

@@ -1,4 +1,4 @@
-// Nothing typed is lost and nothing is silent: each trouble is made to happen.
+// When something goes wrong, nothing typed is lost and the reader is told.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
@@ -13,26 +13,17 @@ beforeAll(async () => {
 afterEach(() => team.closeWindows());
 afterAll(() => team?.close());
 
-const conversation = async (name: string) => {
+const startConversation = async (name: string) => {
   const customer = await chatCustomer(team.service.url, { name });
   const { conversation_id: id } = await customer.write(`I am ${name}.`);
   return { customer, id, path: `/conversations/${id}` };
 };
 const article = (page: Page, text: string) => page.getByRole('article').getByText(text);
-/** The paths that a page fetches from now on. */
-const fetchesOf = (page: Page) => {
-  const paths: string[] = [];
-  page.on('request', (request) => {
-    if (['xhr', 'fetch'].includes(request.resourceType()))
-      paths.push(new URL(request.url()).pathname);
-  });
-  return paths;
-};
 
 describe('one live connection for all pages of a browser', () => {
-  // A browser has six connections to an address.
+  // A browser opens at most six connections to an address.
   it('seven tabs load over HTTP/1.1, and each shows a new message', async () => {
-    const { customer, path } = await conversation('Ada');
+    const { customer, path } = await startConversation('Ada');
     const { context, page } = await team.openSignedIn(path);
     const tabs = [page];
     for (let number = 2; number <= 7; number++) {
@@ -45,8 +36,8 @@ describe('one live connection for all pages of a browser', () => {
     for (const tab of tabs) await article(tab, 'Do you see this everywhere?').waitFor();
   });
 
-  it('a browser without shared workers has one for the page that is looked at', async () => {
-    const { customer, path } = await conversation('Bea');
+  it('a browser without shared workers has one for the visible page', async () => {
+    const { customer, path } = await startConversation('Bea');
     const { context, page } = await team.openSignedIn('/settings');
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     await page.goto(team.service.url + path);
@@ -56,36 +47,34 @@ describe('one live connection for all pages of a browser', () => {
   });
 
   for (const kind of ['shared', 'own'])
-    it(`a change while the next page is on its way is shown there (${kind} connection)`, async () => {
-      const { customer, path } = await conversation(`Eve ${kind}`);
+    it(`a change while the next page is loading is shown there (${kind} connection)`, async () => {
+      const { customer, path } = await startConversation(`Eve ${kind}`);
       const { context, page } = await team.openSignedIn('/settings');
       if (kind === 'own')
         await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
       await page.goto(team.service.url + path);
       await reply(page).fill('One moment.');
-      let answered = () => {};
-      const isAnswered = new Promise<void>((resolve) => (answered = resolve));
-      let release = () => {};
-      const isReleased = new Promise<void>((resolve) => (release = resolve));
+      const { promise: isAnswered, resolve: answered } = Promise.withResolvers<undefined>();
+      const { promise: isReleased, resolve: release } = Promise.withResolvers<undefined>();
       // The redirect is followed here: Playwright routes no redirected request.
       await page.route(`**${path}/reply*`, async (route) => {
         const response = await route.fetch();
-        answered();
+        answered(undefined);
         await isReleased;
         await route.fulfill({ response });
       });
       await send(page);
       await isAnswered;
-      const heard = page.waitForResponse(`**${path}/items`);
+      const updated = page.waitForResponse(`**${path}/items`);
       await customer.write('Are you there?');
-      await heard;
-      release();
+      await updated;
+      release(undefined);
       await article(page, 'One moment.').waitFor();
       await article(page, 'Are you there?').waitFor();
     });
 
-  it('the more pages are open, the longer a page waits before it loads a part once more', async () => {
-    const { customer } = await conversation('Dee');
+  it('with many pages open, a page pauses before it loads a part once more', async () => {
+    const { customer } = await startConversation('Dee');
     const { context, page } = await team.openSignedIn('/conversations');
     const cookie = (await context.cookies())
       .map(({ name, value }) => `${name}=${value}`)
@@ -95,36 +84,36 @@ describe('one live connection for all pages of a browser', () => {
       fetch(`${team.service.url}/live`, { headers: { cookie }, signal: ending.signal }),
     );
     for (const { status } of await Promise.all(others)) expect(status).toBe(200);
-    const list = page.getByRole('link', { name: /Dee/ });
+    const row = page.getByRole('link', { name: /Dee/ });
     // The answer says how long the pause is.
     const first = page.waitForResponse('**/conversations/list*');
     await customer.write('number 0');
     await first;
-    const askedAt: number[] = [];
+    const requestedAt: number[] = [];
     page.on('request', (request) => {
-      if (request.url().includes('/conversations/list')) askedAt.push(performance.now());
+      if (request.url().includes('/conversations/list')) requestedAt.push(performance.now());
     });
     for (let number = 1; number <= 12; number += 1) {
       await customer.write(`number ${number}`);
       await new Promise((resolve) => setTimeout(resolve, 160));
     }
-    await list.filter({ hasText: 'number 12' }).waitFor();
+    await row.filter({ hasText: 'number 12' }).waitFor();
     ending.abort();
-    const gaps = askedAt.slice(1).map((at, n) => at - askedAt[n]!);
+    const gaps = requestedAt.slice(1).map((at, n) => at - requestedAt[n]!);
     expect(gaps.length).toBeGreaterThan(0);
     expect(Math.min(...gaps)).toBeGreaterThan(250);
   });
 
-  it('a page that has just loaded fetches nothing again', async () => {
-    const { customer, path } = await conversation('Cem');
+  it('a page that has just loaded loads no part again before something changes', async () => {
+    const { customer, path } = await startConversation('Cem');
     const { context } = await team.openSignedIn('/settings');
     const page = await context.newPage();
-    const fetched = fetchesOf(page);
+    const fetched: string[] = [];
+    page.on('request', (request) => void fetched.push(new URL(request.url()).pathname));
     await page.goto(team.service.url + path);
     await customer.write('Only this one.');
     await article(page, 'Only this one.').waitFor();
-    const { length } = fetched.filter((each) => each === `${path}/items`);
-    expect(length).toBe(1);
+    expect(fetched.filter((each) => each === `${path}/items`)).toHaveLength(1);
   });
 });
 
@@ -133,7 +122,7 @@ const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: tru
 
 describe('what is half written', () => {
   it('stays through a reload, another page and Back, and is gone once it is sent', async () => {
-    const { path, customer } = await conversation('Dan');
+    const { path, customer } = await startConversation('Dan');
     const { page } = await team.openSignedIn(path);
     await reply(page).fill('Dear Dan, I think');
     await page.reload();
@@ -151,8 +140,8 @@ describe('what is half written', () => {
     expect((await customer.read()).at(-1).text).toBe('Dear Dan, I think');
   });
 
-  it('is shown where it is a note, unless a reply was written after it', async () => {
-    const { path } = await conversation('Ida');
+  it('is shown again when it is a note, unless a reply was written after it', async () => {
+    const { path } = await startConversation('Ida');
     const { page } = await team.openSignedIn(path);
     const note = page.getByLabel('Your note');
     await reply(page).fill('Dear Ida,');
@@ -169,8 +158,8 @@ describe('what is half written', () => {
     expect(await note.isVisible()).toBe(false);
   });
 
-  it('stays when the session ends: one signs in again where one was', async () => {
-    const { path } = await conversation('Eve');
+  it('stays when the session ends; the sign-in leads back to it', async () => {
+    const { path } = await startConversation('Eve');
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/401|htmx:/);
@@ -190,7 +179,7 @@ describe('what is half written', () => {
     await team.service.api.put('/api/payment-accounts/manual', {
       settings: { instructions: 'Pay.' },
     });
-    const { path } = await conversation('Gil');
+    const { path } = await startConversation('Gil');
     const { page, context } = await team.openSignedIn(`${path}/payment-link`);
     await page.getByLabel('Description').fill('Two tents');
     await page.goto(`${team.service.url}/tools/new`);
@@ -241,7 +230,7 @@ describe('what is half written', () => {
   });
 
   it('is seen by no other member of the same browser, and is gone after signing out', async () => {
-    const { path } = await conversation('Fay');
+    const { path } = await startConversation('Fay');
     const { page, context } = await team.openSignedIn(path);
     await teamOfTwo(team.service);
     await reply(page).fill('For nobody else');
@@ -259,12 +248,12 @@ describe('what is half written', () => {
 });
 
 describe('what cannot be sent', () => {
-  it('says so while the network is away, is sent once by Retry, and the thread catches up', async () => {
-    const { path, customer } = await conversation('Gil');
+  it('says so while the network is away, is sent by Retry, and the thread catches up', async () => {
+    const { path, customer } = await startConversation('Gil');
     const window = await team.openSignedIn(path);
     const { page, context } = window;
     window.allowErrors(/ERR_INTERNET_DISCONNECTED|Failed to fetch|htmx:|sendError/);
-    // An answer that was on its way when the network went.
+    // The first check of the connection succeeds, as when its answer was already on its way.
     await page.route('**/healthz', (route) => route.fulfill({ body: 'ok' }), { times: 1 });
     await context.setOffline(true);
     await page.getByText('You are offline.').waitFor();
@@ -273,9 +262,9 @@ describe('what cannot be sent', () => {
     await page.getByText('Not sent. The service cannot be reached.').waitFor();
     expect(await reply(page).inputValue()).toBe('Are you still there?');
     expect(await window.axe()).toEqual([]);
-    await customer.write('Meanwhile I wrote this.');
+    await customer.write('I wrote this while you were away.');
     await context.setOffline(false);
-    await article(page, 'Meanwhile I wrote this.').waitFor();
+    await article(page, 'I wrote this while you were away.').waitFor();
     await page.getByText('You are offline.').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Retry' }).click();
     await article(page, 'Are you still there?').waitFor();
@@ -283,7 +272,7 @@ describe('what cannot be sent', () => {
   });
 
   it('is sent once when the answer to the first attempt was lost', async () => {
-    const { path, customer } = await conversation('Hal');
+    const { path, customer } = await startConversation('Hal');
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/ERR_FAILED|htmx:|sendError/);
@@ -305,7 +294,7 @@ describe('what cannot be sent', () => {
   });
 
   it('stays in place when the service fails', async () => {
-    const { path } = await conversation('Ida');
+    const { path } = await startConversation('Ida');
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/500|htmx:/);
@@ -320,7 +309,7 @@ describe('what cannot be sent', () => {
     await article(page, 'A long answer.').waitFor();
   });
 
-  it('says so, and is sent by Retry, when a button changes a part of a form', async () => {
+  it('says so, and is sent by Retry, when it is a button that changes a part of a form', async () => {
     const window = await team.openSignedIn('/tools/new');
     const { page } = window;
     window.allowErrors(/500|htmx:/);
@@ -338,8 +327,8 @@ describe('what cannot be sent', () => {
 });
 
 describe('a live part', () => {
-  it('whose fetch fails is fetched until it succeeds', async () => {
-    const { path, customer } = await conversation('Jim');
+  it('whose request fails is loaded again until it succeeds', async () => {
+    const { path, customer } = await startConversation('Jim');
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/503|htmx:/);
@@ -353,14 +342,13 @@ describe('a live part', () => {
     });
   });
 
-  it('whose page has gone changes nothing on the page that has come', async () => {
+  it('of a page that was left changes nothing on the next page', async () => {
     const tool = await team.endpoint.define(team.service.api, {
       name: 'find_order',
       parameters: { type: 'object', properties: {} },
     });
     const { page } = await team.openSignedIn(`/tools/${tool.id}`);
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<undefined>();
     await page.route(
       '**/fragment*',
       async (route) => {
@@ -380,14 +368,14 @@ describe('a live part', () => {
     const result = page.getByRole('group', { name: 'Result' }).first();
     await result.waitFor();
     const late = (await asked).response();
-    release();
+    release(undefined);
     await (await late)!.finished();
     await page.evaluate(() => new Promise(requestAnimationFrame));
     expect(await result.isVisible()).toBe(true);
   });
 
   it('shows what came while the service was away', async () => {
-    const { path, id } = await conversation('Kim');
+    const { path, id } = await startConversation('Kim');
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/ERR_|503|htmx:|Failed to fetch/);
@@ -399,11 +387,11 @@ describe('a live part', () => {
   });
 });
 
-it('times are in the reader’s zone', async () => {
+it('times are in the time zone of the reader', async () => {
   await team.service.api.put('/api/payment-accounts/manual', {
     settings: { instructions: 'To our account.' },
   });
-  const { id } = await conversation('Lea');
+  const { id } = await startConversation('Lea');
   const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
     amount: 4900,
     currency: 'usd',

@@ -1,11 +1,11 @@
-// What workflows ask, decided in the browser: with the keyboard, live, and not by accident.
+// The team decides in the browser what workflows ask: by keyboard, live, and not by accident.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-describe('what workflows ask the team', () => {
+describe('questions of workflows to the team', () => {
   let team: Team;
   let window: BrowserWindow;
   let page: Page;
@@ -30,21 +30,21 @@ describe('what workflows ask the team', () => {
     return body.id;
   };
   const waitOf = async (id: string) => (await team.service.api.get(`/api/waits/${id}`)).body;
-  const count = (text: string) =>
+  const waitForCount = (text: string) =>
     page
       .locator('#waiting-count')
       .and(page.getByText(text, { exact: true }))
       .waitFor();
 
-  it('are counted in the navigation, live on every page, also after going to another one', async () => {
+  it('are counted live in the navigation, also after going to another page', async () => {
     const [first, second] = [await ask({ message: 'One?' }), await ask({ message: 'Two?' })];
-    await count('2');
+    await waitForCount('2');
     expect(await window.axe()).toEqual([]);
     await page.getByRole('link', { name: 'Tools' }).click();
     await page.getByRole('heading', { name: 'Tools' }).waitFor();
-    await count('2');
+    await waitForCount('2');
     await team.service.api.post(`/api/waits/${first}/decide`, { approved: true });
-    await count('1');
+    await waitForCount('1');
     await page.getByRole('link', { name: /^Decisions/ }).click();
     await page.getByText('Two?').first().waitFor();
     await team.service.api.post(`/api/waits/${second}/decide`, { approved: false });
@@ -52,7 +52,7 @@ describe('what workflows ask the team', () => {
     expect(await page.locator('#waiting-count').innerText()).toBe('');
   });
 
-  it('are decided with the keyboard alone, with a note that a live page leaves alone', async () => {
+  it('are decided by keyboard alone, with a half-written note that live changes keep', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
     const { conversation_id: conversationId } = await customer.write('Refund me, please.');
     await page.goto(`${team.service.url}/conversations/${conversationId}`);
@@ -84,7 +84,7 @@ describe('what workflows ask the team', () => {
     expect(await window.axe()).toEqual([]);
   });
 
-  it('are decided on the screen of what waits, and on their own page with every call', async () => {
+  it('are decided under Decisions, and their own page shows the decision and each call to the workflow', async () => {
     const id = await ask({ message: 'Publish the list?', approve_label: 'Publish' });
     await page.getByRole('link', { name: /^Decisions/ }).click();
     await page.getByRole('button', { name: 'Publish' }).click();

@@ -3,7 +3,7 @@ import { chatCustomer } from '../helpers/apiClient.ts';
 import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import type { Team } from './team.ts';
 
-/** A tool whose calls need an approval; the agent is on. */
+/** Turns the agent on, with a live tool whose calls wait for an approval. */
 export async function startAgent({ endpoint, service }: Team): Promise<DefinedTool> {
   const tool = await endpoint.define(service.api, {
     name: 'cancel_order',
@@ -14,16 +14,16 @@ export async function startAgent({ endpoint, service }: Team): Promise<DefinedTo
   return tool;
 }
 
-/** Somebody whom the agent has handed over. */
-export async function waitsForPerson({ service }: Team, claims: Record<string, unknown>) {
+/** A customer whom the agent has handed over to the team. */
+export async function customerWaitingForPerson({ service }: Team, claims: Record<string, unknown>) {
   const customer = await chatCustomer(service.url, claims);
   const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
   await agentSays(customer);
   return { customer, id };
 }
 
-/** Somebody for whom the agent wants to call a tool. */
-export async function waitsForApproval(
+/** A customer whose tool call waits for an approval. */
+export async function customerWaitingForApproval(
   { service }: Team,
   tool: DefinedTool,
   claims: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// A thread around midnight, told in the time of where its reader is.
+// A thread around midnight shows the reader's local time.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
@@ -7,7 +7,7 @@ import { startTeam, type Team } from './team.ts';
 
 const DAY = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
-/** A time of the day before yesterday. In Tokyo, nine hours ahead, midnight is at 15:00 of UTC. */
+/** A time of the day before yesterday, in UTC. Midnight in Tokyo, nine hours ahead, is at 15:00. */
 const atUtc = (time: string) => TODAY - 2 * DAY + Date.parse(`1970-01-01T${time}Z`);
 
 describe('a thread around midnight in Tokyo', () => {
@@ -38,7 +38,7 @@ describe('a thread around midnight in Tokyo', () => {
     ]);
   });
 
-  it('tells what was today as yesterday once midnight has passed', async () => {
+  it('calls yesterday what was today, once midnight has passed', async () => {
     const { page } = await team.openSignedIn('/account', { context: { timezoneId: 'UTC' } });
     await page.clock.install({ time: atUtc('23:00:00') });
     await page.goto(team.service.url + path);
@@ -48,7 +48,7 @@ describe('a thread around midnight in Tokyo', () => {
     expect(await day.textContent()).toBe('Yesterday');
   });
 
-  it('has one day where it is afternoon', async () => {
+  it('has one day for a reader whose afternoon it is', async () => {
     const { page } = await team.openSignedIn(path, { context: { timezoneId: 'UTC' } });
     expect(await linesOf(page)).toEqual([
       dayIn('UTC', '14:57:00'),
@@ -65,14 +65,14 @@ const dayIn = (timeZone: string, time: string): string => {
   return day === dayOf(Date.now() - DAY) ? 'Yesterday' : day;
 };
 
-/** The lines above days, and what the customer wrote, in the order of the thread. */
+/** The lines that name a day, and what the customer wrote, in the order of the thread. */
 const linesOf = (page: Page): Promise<string[]> =>
   page.locator('[data-days] > li').evaluateAll((items) =>
     items.flatMap((item) => {
       if (item.matches('.day')) return item.textContent!;
-      const words = ['Are you still open?', 'And tomorrow?'].find((each) =>
+      const text = ['Are you still open?', 'And tomorrow?'].find((each) =>
         item.textContent!.includes(each),
       );
-      return words ? `${item.querySelector('[data-clock]')!.textContent} ${words}` : [];
+      return text ? `${item.querySelector('[data-clock]')!.textContent} ${text}` : [];
     }),
   );
