@@ -91,7 +91,7 @@ describe('a workflow as the agent, on the page', () => {
     await page.getByText(`it ran into an error (${problem})`).waitFor();
   });
 
-  it('says at once that no workflow is published any more; the keyboard chooses another agent', async () => {
+  it('says at once that the workflow was unpublished, and another agent can be chosen by keyboard', async () => {
     await publish();
     await waitUntilInUse(/Workflow/);
     await team.service.api.delete(`/api/agent/webhook?${query}`);

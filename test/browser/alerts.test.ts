@@ -42,7 +42,7 @@ describe('what a team hears of', () => {
     waitFor('the title', async () => title.test(await page.title()));
   const row = (page: Page, name: string) => page.locator('a.item', { hasText: name });
 
-  it('counts in the navigation and in the title who waits for an answer, as the page loads and live', async () => {
+  it('counts the customers who wait in the navigation and in the title, on load and live', async () => {
     const { page } = await team.openSignedIn('/tools');
     const fetched: string[] = [];
     page.on('request', (request) => fetched.push(new URL(request.url()).pathname));

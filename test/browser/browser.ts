@@ -209,10 +209,11 @@ const RULES_OFF = {
 
 /** What axe cannot decide, by rule and reason, and why it is right here. */
 const EXPLAINED = {
-  'color-contrast shortTextContent': 'digits and signs in colours that are asserted as tokens',
-  'color-contrast imgNode': 'texts of charts, in colours that are asserted as tokens',
+  'color-contrast shortTextContent':
+    'digits and signs, in colours that media.test.ts checks as tokens',
+  'color-contrast imgNode': 'texts of charts, in colours that media.test.ts checks as tokens',
   'color-contrast elmPartiallyObscured': 'cut at the edge of a part that scrolls',
-  'color-contrast bgOverlap': 'marks, in colours that are asserted as tokens',
+  'color-contrast bgOverlap': 'marks, in colours that media.test.ts checks as tokens',
   'color-contrast nonBmp': 'arrows and other signs, in the colour of the text beside them',
   'identical-links-same-purpose identical-links-same-purpose':
     'in a list, each item has a link of the same words; the item says which it is (2.4.4)',

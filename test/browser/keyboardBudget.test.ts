@@ -6,9 +6,9 @@ import { waitFor } from '../helpers/waitFor.ts';
 import { keysOf } from './keys.ts';
 import { startTeam, type Team } from './team.ts';
 import {
-  startAgent,
   customerWaitingForApproval,
   customerWaitingForPerson,
+  startAgent,
 } from './waitingCustomers.ts';
 
 describe('from the inbox, by keyboard,', () => {

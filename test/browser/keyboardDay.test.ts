@@ -1,31 +1,35 @@
 // A day's work: a member who is no owner handles fifty conversations by keyboard alone. The keys of
 // each are counted.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browserless } from '../helpers/browserless.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { keysOf } from './keys.ts';
 import { BEN, startTeam, type Team } from './team.ts';
 import {
-  startAgent,
   customerWaitingForApproval,
   customerWaitingForPerson,
+  startAgent,
 } from './waitingCustomers.ts';
 
 const WAITING = 44;
 const APPROVALS = 6;
+const NOTE = 'Rang yesterday, too.';
+/** What the member does besides answering, by the place of the conversation. */
+const isToBeNoted = (n: number) => n % 5 === 1;
+const isToBeAssigned = (n: number) => n % 6 === 2;
 const isToBeClosed = (n: number) => n % 4 === 3;
 
 describe('a day of fifty conversations', () => {
   let team: Team;
-  let tool: DefinedTool;
+  let ben: Browserless;
   /** Conversations that wait for a person. */
   const waiting: string[] = [];
   /** Conversations with a call that waits for an approval. */
   const withApproval: string[] = [];
   beforeAll(async () => {
     team = await startTeam();
-    tool = await startAgent(team);
-    await teamOfTwo(team.service, 'member');
+    const tool = await startAgent(team);
+    ({ ben } = await teamOfTwo(team.service, 'member'));
     for (let n = 0; n < WAITING; n += 1)
       waiting.push((await customerWaitingForPerson(team, { name: `Customer ${n}` })).id);
     for (let n = 0; n < APPROVALS; n += 1)
@@ -54,13 +58,13 @@ describe('a day of fifty conversations', () => {
       const did = ['answered'];
       await keys.press('w');
       await waitUntilOpen(id);
-      if (n % 5 === 1) {
+      if (isToBeNoted(n)) {
         did.push('noted');
         await keys.press('n');
-        await keys.write('Rang yesterday, too.');
+        await keys.write(NOTE);
         await keys.press('Ctrl+Enter');
       }
-      if (n % 6 === 2) {
+      if (isToBeAssigned(n)) {
         did.push('assigned');
         await keys.press('a');
         await waitForFocus('assignee');
@@ -103,12 +107,15 @@ describe('a day of fifty conversations', () => {
     for (const [n, id] of waiting.entries()) {
       const { body } = await api.get(`/api/conversations/${id}`);
       expect([id, body.status]).toEqual([id, isToBeClosed(n) ? 'closed' : 'human_active']);
+      if (isToBeAssigned(n)) expect(body.assignee).toMatchObject({ name: 'Ben' });
       const { data } = (await api.get(`/api/conversations/${id}/messages`)).body;
       const texts = data.map(({ text }: { text: string }) => text);
       expect(texts.filter((text: string) => text.startsWith('Good day'))).toEqual([
         `Good day, customer ${n}.`,
       ]);
-      expect(texts.join()).not.toContain('Rang'); // the note, which is no message
+      expect(texts).not.toContain(NOTE);
+      const thread = await ben.get(`/conversations/${id}`);
+      expect([id, thread.text.includes(NOTE)]).toEqual([id, isToBeNoted(n)]);
     }
     for (const id of withApproval) {
       const { body } = await api.get(`/api/tool-calls?conversation_id=${id}`);

@@ -6,9 +6,9 @@ import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { blockStorage } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 import {
-  startAgent,
   customerWaitingForApproval,
   customerWaitingForPerson,
+  startAgent,
 } from './waitingCustomers.ts';
 
 describe('the shortcuts of the inbox', () => {
@@ -35,6 +35,7 @@ describe('the shortcuts of the inbox', () => {
       name,
     );
   const waitUntilOpen = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+  const toggle = (page: Page) => page.getByLabel('Shortcuts of a single key');
   const openWaitingList = () => team.openSignedIn('/conversations?tab=waiting');
 
   it('j and k move, Enter opens a conversation and focuses its thread, Escape leaves step by step', async () => {
@@ -149,10 +150,10 @@ describe('the shortcuts of the inbox', () => {
     await dialog.waitFor();
     expect([await window.axe(), await window.overflow()]).toEqual([[], []]);
     await window.screenshot('shortcuts');
-    // The page behind hears no key.
+    // The page behind the dialog ignores the keys.
     await press(page, 'j', 'w');
     await dialog.waitFor();
-    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await toggle(page).press('Space');
     await press(page, 'Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await search.getAttribute('aria-keyshortcuts')).toBeNull();
@@ -161,7 +162,7 @@ describe('the shortcuts of the inbox', () => {
     expect(await dialog.isVisible()).toBe(false);
     await page.getByText('Select a conversation to read it.').waitFor();
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
-    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await toggle(page).press('Space');
     await press(page, 'Escape', 'j');
     await waitForFocusOnRow(page, 'Ada');
     await page.setViewportSize({ width: 375, height: 740 });
@@ -176,13 +177,12 @@ describe('the shortcuts of the inbox', () => {
     await blockStorage(context);
     await page.reload();
     await press(page, '?');
-    await page.getByLabel('Shortcuts of a single key').press('Space');
+    await toggle(page).press('Space');
     await press(page, 'Escape', 'j', '?');
     expect(await page.getByRole('dialog').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
-    const switched = page.getByLabel('Shortcuts of a single key');
-    expect(await switched.isChecked()).toBe(false);
-    await switched.press('Space');
+    expect(await toggle(page).isChecked()).toBe(false);
+    await toggle(page).press('Space');
     await press(page, 'Escape', 'j');
     await waitForFocusOnRow(page, 'Ada');
   });

@@ -46,7 +46,7 @@ describe('a reader’s settings', () => {
         [text, background, true],
       );
     expect(await contrastOfTokens(page, 'border-strong', 'surface')).toBeGreaterThanOrEqual(3);
-    const strong = await colourOf(page, 'border-strong');
+    const strongBorder = await colourOf(page, 'border-strong');
     for (const path of ['/team', '/tools/new', '/settings', '/conversations']) {
       await page.goto(team.service.url + path);
       const borders = await page.evaluate(() =>
@@ -56,7 +56,7 @@ describe('a reader’s settings', () => {
           ),
         ].map((field) => getComputedStyle(field).borderTopColor),
       );
-      expect([path, ...new Set(borders)]).toEqual([path, strong]);
+      expect([path, ...new Set(borders)]).toEqual([path, strongBorder]);
     }
   });
 

@@ -39,13 +39,12 @@ describe('the overview', () => {
 /** Runs in the page: each text of a drawing, with its size on the screen and whether it is cut off. */
 function wordsOfCharts() {
   return [...document.querySelectorAll<SVGTextElement>('.drawing text')].map((text) => {
-    const [word, card] = [text, text.closest('.chart')!].map((each) =>
-      each.getBoundingClientRect(),
-    );
+    const word = text.getBoundingClientRect();
+    const card = text.closest('.chart')!.getBoundingClientRect();
     return {
       words: text.textContent,
       px: parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM()!.a,
-      isCut: word!.left < card!.left || word!.right > card!.right,
+      isCut: word.left < card.left || word.right > card.right,
     };
   });
 }

@@ -69,7 +69,7 @@ describe('a conversation that two members have open', () => {
     await ana.getByLabel('Your reply').fill('I am on it');
     await ben.context().setOffline(true);
     await ben.close();
-    clock.behindMs = 0;
+    clock.behindMs = 0; // a minute passes
     await writing.waitFor(detached);
     expect(await ana.getByLabel('Your reply').inputValue()).toBe('I am on it');
   });

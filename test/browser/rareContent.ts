@@ -23,8 +23,8 @@ export async function addRareContent(service: TestService): Promise<RareContent>
   const invited = await ana.post('/team/invites', { note: 'Cy', role: 'member' });
   const reset = await ana.post(`/team/members/${benId}/reset-password`);
   return {
-    joinPath: found(/\/join\?token=[\w-]+/, invited.html),
-    resetPath: found(/\/reset-password\?token=[\w.-]+/, reset.html),
+    joinPath: getMatch(/\/join\?token=[\w-]+/, invited.html),
+    resetPath: getMatch(/\/reset-password\?token=[\w.-]+/, reset.html),
     cannedReply: await addCannedReply(ana),
     revealing: await readContactDetails(service, ana),
     forgotten: await forgetSomebody(service, ana),
@@ -35,7 +35,7 @@ async function addCannedReply(ana: Browserless): Promise<string> {
   const reply = { name: 'Opening hours', shortcut: 'hours', text: 'We are open from 9 to 18.' };
   await ana.get('/settings/canned-replies');
   const { html } = await ana.post('/settings/canned-replies', reply);
-  return found(/(?<=\/settings\/canned-replies\/)\w{10,}/, html);
+  return getMatch(/(?<=\/settings\/canned-replies\/)\w{10,}/, html);
 }
 
 /** @returns the key with which they were read */
@@ -43,9 +43,9 @@ async function readContactDetails({ url, api }: TestService, ana: Browserless): 
   await ana.get('/keys');
   const { html } = await ana.post('/keys', { name: 'CRM', reveal: 'on' });
   const { body } = await api.get('/api/contacts?limit=1');
-  const key = apiClient(url, found(/cs_live_\w{32}/, html));
+  const key = apiClient(url, getMatch(/cs_live_\w{32}/, html));
   await key.get(`/api/contacts/${body.data[0].id}?reveal=true`);
-  return found(/(?<=\/keys\/)key_\w+(?=\/reveals)/, (await ana.get('/keys')).html);
+  return getMatch(/(?<=\/keys\/)key_\w+(?=\/reveals)/, (await ana.get('/keys')).html);
 }
 
 async function forgetSomebody({ url }: TestService, ana: Browserless): Promise<string> {
@@ -53,10 +53,10 @@ async function forgetSomebody({ url }: TestService, ana: Browserless): Promise<s
   const { conversation_id: id } = await leaving.write('Please delete all that you have about me.');
   await ana.get(`/conversations/${id}/contact`);
   const { path } = await ana.post(`/conversations/${id}/forget`, { sure: 'on' });
-  return found(/(?<=^\/contacts\/)\w+/, path);
+  return getMatch(/(?<=^\/contacts\/)\w+/, path);
 }
 
-function found(pattern: RegExp, text: string): string {
+function getMatch(pattern: RegExp, text: string): string {
   const [first] = pattern.exec(text) ?? [];
   if (first === undefined) throw new Error(`${pattern} is not in: ${text.slice(0, 2000)}`);
   return first;

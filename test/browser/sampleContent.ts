@@ -68,15 +68,15 @@ export async function fillWithSamples(
   clock: LateClock,
 ): Promise<SampleContent> {
   const { api, url } = service;
-  const arrive = async (claims: Record<string, string>, text: string) => {
+  const startConversation = async (claims: Record<string, string>, text: string) => {
     const customer = await chatCustomer(url, claims);
     const { conversation_id: id } = await customer.write(text);
     return { customer, id };
   };
-  const answered = async (claims: Record<string, string>, text: string) => {
-    const arrived = await arrive(claims, text);
-    await agentSays(arrived.customer);
-    return arrived;
+  const startAnswered = async (claims: Record<string, string>, text: string) => {
+    const started = await startConversation(claims, text);
+    await agentSays(started.customer);
+    return started;
   };
 
   await api.patch('/api/agent', {
@@ -91,7 +91,7 @@ export async function fillWithSamples(
   const tools = await defineTools(api, endpoint);
   const failing = await subscribe(api, endpoint);
 
-  const sofia = await answered(
+  const sofia = await startAnswered(
     { name: 'Sofia Rossi', email: 'sofia.rossi@example.com' },
     'Where is my order A-1042?',
   );
@@ -108,7 +108,7 @@ export async function fillWithSamples(
     text: 'Do you ship to Ireland?',
   });
   clock.behindMs = 26 * HOUR;
-  const kenji = await arrive(
+  const kenji = await startConversation(
     { phone: '+44 20 7946 0018' },
     'Do you have the Fastnet jacket in size L?',
   );
@@ -123,7 +123,7 @@ export async function fillWithSamples(
   await deliver(url, number, graph.statusWebhook(graph.taken.at(-1)!, 'read'));
   await failToReply(api, graph, elena);
   clock.behindMs = 3 * HOUR;
-  const maria = await answered(
+  const maria = await startAnswered(
     { name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' },
     'Hi, where is my order A-1077?',
   );
@@ -135,18 +135,18 @@ export async function fillWithSamples(
         .length >= 2,
   );
   clock.behindMs = 55 * MINUTE;
-  const jonas = await answered(
+  const jonas = await startAnswered(
     { name: 'Jonas Lind', email: 'jonas.lind@example.com' },
     'My two-man tent leaks at the seam after one season. Can I talk to a person?',
   );
   clock.behindMs = 20 * MINUTE;
-  const aisha = await answered(
+  const aisha = await startAnswered(
     { name: 'Aisha Khan', email: 'aisha@example.com' },
     'Can I talk to a person, please? It is about an invoice.',
   );
   await aisha.customer.write('The VAT number is missing on it.');
   clock.behindMs = 6 * MINUTE;
-  const tom = await answered(
+  const tom = await startAnswered(
     { name: 'Tom Becker', email: 'tom.becker@example.com' },
     'Hello, I need to cancel order A-1093, I chose the wrong size.',
   );

@@ -19,7 +19,7 @@ const PAGES = [
   '/account',
 ];
 
-describe('the screens, in a browser,', () => {
+describe('the screens in a browser', () => {
   let team: Team;
   let url: string;
   let stranger: TrackedServer;
@@ -99,7 +99,7 @@ describe('the screens, in a browser,', () => {
             'securitypolicyviolation',
             ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI),
           );
-          setTimeout('window.__pwned = "eval"'); // a text is evaluated
+          setTimeout('window.__pwned = "eval"'); // evaluates its text
         }),
     );
     expect(blocked).toBe('eval');

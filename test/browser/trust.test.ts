@@ -36,7 +36,7 @@ describe('one live connection for all pages of a browser', () => {
     for (const tab of tabs) await article(tab, 'Do you see this everywhere?').waitFor();
   });
 
-  it('a browser without shared workers has one for the visible page', async () => {
+  it('a page shows a new message in a browser without shared workers too', async () => {
     const { customer, path } = await startConversation('Bea');
     const { context, page } = await team.openSignedIn('/settings');
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));

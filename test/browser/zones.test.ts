@@ -15,12 +15,12 @@ describe('a thread around midnight in Tokyo', () => {
   let path: string;
   beforeAll(async () => {
     const clock = lateClock();
-    const turnTo = (instant: number) => void (clock.behindMs = Date.now() - instant);
-    turnTo(atUtc('14:57:00'));
+    const setClockTo = (instant: number) => void (clock.behindMs = Date.now() - instant);
+    setClockTo(atUtc('14:57:00'));
     team = await startTeam({ clock });
     const customer = await chatCustomer(team.service.url, { name: 'Yuki Mori' });
     const { conversation_id: id } = await customer.write('Are you still open?');
-    turnTo(atUtc('15:02:00'));
+    setClockTo(atUtc('15:02:00'));
     await customer.write('And tomorrow?');
     clock.behindMs = 0;
     path = `/conversations/${id}`;
