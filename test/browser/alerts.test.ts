@@ -7,7 +7,7 @@ import { waitFor } from '../helpers/waitFor.ts';
 import { blockStorage } from './browser.ts';
 import { BEN, signIn, startTeam, type Team } from './team.ts';
 
-describe('what a team hears of', () => {
+describe('how a team learns of work', () => {
   let team: Team;
 
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('what a team hears of', () => {
   async function askForPerson(name: string): Promise<string> {
     const customer = await chatCustomer(team.service.url, { name });
     const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
-    await waitFor('the hand-over', async () => {
+    await waitFor('the handover', async () => {
       const { body } = await team.service.api.get(`/api/conversations/${id}`);
       return body.status === 'awaiting_human';
     });

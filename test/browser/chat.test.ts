@@ -294,11 +294,14 @@ describe('the chat page in a browser', () => {
     await write('Hello');
     await page.getByText('Hello from Acme!').waitFor();
     let streams = 0;
-    await page.route('**/api/chat/stream', (route) => ((streams += 1), route.continue()));
+    await page.route('**/api/chat/stream', (route) => {
+      streams += 1;
+      return route.continue();
+    });
     const token = await page.evaluate(
       () => Object.entries(localStorage).find(([key]) => key.endsWith(':token'))![1] as string,
     );
-    const others = [];
+    const others: ChatStreamReader[] = [];
     for (let n = 0; n < 3; n++) others.push(await readChatStream(service.url, token));
     // The page's stream was the oldest and has ended. The page gets its messages all the same.
     await reply('without a stream');
@@ -327,11 +330,9 @@ describe('the chat page in a browser', () => {
           streams.push(await readChatStream(service.url, token));
       }
       const statuses: number[] = [];
-      page.on(
-        'response',
-        (response) =>
-          response.url().endsWith('/api/chat/stream') && statuses.push(response.status()),
-      );
+      page.on('response', (response) => {
+        if (response.url().endsWith('/api/chat/stream')) statuses.push(response.status());
+      });
       await openChat();
       await write('Hello');
       await page.getByText('Hello from Acme!').waitFor();

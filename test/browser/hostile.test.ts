@@ -21,7 +21,6 @@ describe('hostile texts', () => {
   let url: string;
   /** The paths of the pages that show hostile texts, by what they show. */
   const pages: Record<string, string> = {};
-  let failing: { id: string };
 
   beforeAll(async () => {
     team = await startTeam({ env: { BOOTSTRAP_WORKSPACE: SHORT } });
@@ -112,12 +111,11 @@ describe('hostile texts', () => {
       '/events',
       body(`${ALL}${LONG_WORD}`, { 'content-type': 'text/html' }, 500),
     );
-    const hook = await api.post('/api/hooks', {
+    const { body: failing } = await api.post('/api/hooks', {
       event: 'message.received',
       target_url: `${endpoint.url}/events?${'w'.repeat(1000)}=%3Cscript%3E'onmouseover=alert(1)`,
       source: SHORT,
     });
-    failing = hook.body;
     await api.post(`/api/hooks/${failing.id}/test`, {});
     await waitFor(
       'a failed delivery',

@@ -49,13 +49,14 @@ describe('by keyboard alone', () => {
       const element = document.activeElement as HTMLElement;
       if (element === document.body) return null; // past the last stop of the page
       const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
-      const { width, height, right, bottom } = element.getBoundingClientRect();
+      const { width, height, left, top, right, bottom } = element.getBoundingClientRect();
       const isMarked =
         (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
-      const isInView = width > 0 && height > 0 && right > 0 && bottom > 0;
+      const overlapsWindow = left < innerWidth && right > 0 && top < innerHeight && bottom > 0;
+      const isInView = width > 0 && height > 0 && overlapsWindow;
       return isMarked && isInView
         ? null
-        : `${element.outerHTML.slice(0, 200)} ${JSON.stringify({ outlineStyle, outlineWidth, boxShadow, width, height, right, bottom })}`;
+        : `${element.outerHTML.slice(0, 200)} ${JSON.stringify({ outlineStyle, outlineWidth, boxShadow, width, height, left, top })}`;
     });
     if (unseen !== null) throw new Error(`The focus cannot be seen on ${unseen}`);
   }

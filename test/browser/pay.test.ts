@@ -27,10 +27,10 @@ describe('a customer who pays', () => {
     service = await startTestService({
       env: { STRIPE_API_URL: stripe.url, BOOTSTRAP_WORKSPACE: 'Acme Outdoor' },
     });
-    await service.api.call('PUT', '/api/payment-accounts/stripe', {
+    await service.api.put('/api/payment-accounts/stripe', {
       settings: { secret_key: stripe.secretKey },
     });
-    await service.api.call('PUT', '/api/payment-accounts/manual', {
+    await service.api.put('/api/payment-accounts/manual', {
       settings: { instructions: INSTRUCTIONS },
     });
     browser = await launchBrowser();

@@ -155,6 +155,7 @@ describe('two members in two browsers', () => {
     await button(ben, 'Go live').waitFor();
     await button(ben, 'Go live').click();
     await button(ana, 'Pause').waitFor();
+    await both(expectNoReload);
   });
 
   it('see deliveries arrive, and a subscription become failing and recover', async () => {

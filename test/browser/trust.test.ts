@@ -184,7 +184,9 @@ describe('what is half written', () => {
     await page.getByLabel('Description').fill('Two tents');
     await page.goto(`${team.service.url}/tools/new`);
     await page.locator('[name=description]').fill('Looks an order up');
-    for (const secret of await page.locator('input[type=password]').all())
+    const secrets = await page.locator('input[type=password]').all();
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const secret of secrets)
       await secret.evaluate((input: HTMLInputElement) => {
         input.value = 'sk_hidden';
         input.dispatchEvent(new Event('input', { bubbles: true }));
