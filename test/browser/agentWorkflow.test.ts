@@ -43,7 +43,7 @@ describe('a workflow as the agent, on the page', () => {
   const waitUntilInUse = (agent: RegExp) =>
     page.getByRole('article', { name: agent }).getByText('in use').waitFor();
 
-  it('tries a workflow in the editor before it was ever published', async () => {
+  it('tries a workflow in the editor before one was ever published', async () => {
     await team.service.api.put('/api/agent/test-webhook', {
       endpoint: `${team.endpoint.url}/test`,
       owner: OWNER,

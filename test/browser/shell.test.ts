@@ -1,4 +1,4 @@
-// The frame of the team's pages: the navigation, and the notices above them.
+// What surrounds the content of the team's pages: the navigation and the notices.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTeam, type Team } from './team.ts';
 
@@ -64,7 +64,7 @@ describe('the shell', () => {
     await page.getByRole('heading', { name: 'Tools', level: 1 }).waitFor();
   });
 
-  it('shows a notice above the page, and not again after a reload', async () => {
+  it('shows a notice without moving the page, and not again after a reload', async () => {
     const { page } = await team.openSignedIn('/team', { width: 1280, height: 800 });
     const heading = page.getByRole('heading', { name: 'Team', level: 1 });
     const before = await heading.boundingBox();

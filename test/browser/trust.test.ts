@@ -250,7 +250,7 @@ describe('what is half written', () => {
 });
 
 describe('what cannot be sent', () => {
-  it('says so while the network is away, is sent by Retry, and the thread catches up', async () => {
+  it('says so while the network is away, is sent once by Retry, and the thread catches up', async () => {
     const { path, customer } = await startConversation('Gil');
     const window = await team.openSignedIn(path);
     const { page, context } = window;
@@ -271,6 +271,8 @@ describe('what cannot be sent', () => {
     await page.getByRole('button', { name: 'Retry' }).click();
     await article(page, 'Are you still there?').waitFor();
     expect(await reply(page).inputValue()).toBe('');
+    const texts = (await customer.read()).map(({ text }: { text: string }) => text);
+    expect(texts.filter((text: string) => text === 'Are you still there?')).toHaveLength(1);
   });
 
   it('is sent once when the answer to the first attempt was lost', async () => {
