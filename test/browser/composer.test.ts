@@ -134,19 +134,22 @@ describe('writing in a conversation', () => {
     expect(await search(page).count()).toBe(0);
   });
 
-  it('Tab leaves a search without results, and Shift+Tab any search; neither inserts a canned reply', async () => {
+  it('keeps what was typed when the search is left: by Tab without results, by Shift+Tab, or by a click', async () => {
     const { path } = await startConversation('Quinn');
     const { page } = await team.openSignedIn(path);
-    for (const [typed, key] of [
-      ['/nothing', 'Tab'],
-      ['/', 'Shift+Tab'],
+    const clickElsewhere = () => page.getByRole('article').first().click();
+    for (const [typed, leave] of [
+      ['/nothing', () => page.keyboard.press('Tab')],
+      ['/', () => page.keyboard.press('Shift+Tab')],
+      ['/hel', () => page.keyboard.press('Shift+Tab')],
+      ['/tmp is full', clickElsewhere],
     ] as const) {
       await reply(page).fill('');
       await page.keyboard.type(typed);
       await search(page).waitFor();
-      await page.keyboard.press(key);
+      await leave();
       expect(await search(page).count()).toBe(0);
-      expect(await reply(page).inputValue()).toBe('/');
+      expect(await reply(page).inputValue()).toBe(typed);
     }
   });
 

@@ -24,7 +24,7 @@ const repliesOf = (field) =>
 function openPicker(field) {
   const replies = repliesOf(field);
   if (replies.length === 0) return;
-  closePicker();
+  keepTyped();
   const picker = element('div', { class: 'canned-picker' });
   const input = element('input', {
     id: 'canned-search',
@@ -51,7 +51,7 @@ function openPicker(field) {
   input.addEventListener('input', show);
   input.addEventListener('keydown', onKey);
   picker.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!picker.contains(relatedTarget)) closePicker();
+    if (!picker.contains(relatedTarget)) keepTyped();
   });
   // A press must not take the focus away before the click has chosen.
   options.addEventListener('mousedown', (event) => event.preventDefault());
@@ -137,8 +137,7 @@ const KEYS = {
   ArrowUp: () => activate(open.active - 1),
   Enter: () => choose(open.shown[open.active]),
   Tab: () => choose(open.shown[open.active]),
-  // The reply begins with the slash after all, and goes on with what was typed.
-  Escape: () => replaceSlash(`/${open.input.value}`),
+  Escape: () => keepTyped().focus(),
   Backspace: () => replaceSlash(''),
 };
 
@@ -146,20 +145,24 @@ const choose = (reply) => reply && replaceSlash(reply.text);
 
 /** Replaces the slash with a text, and selects the first gap that is left to fill in. */
 function replaceSlash(text) {
-  const { field } = open;
-  closePicker();
+  const field = closeWith(text);
   field.focus();
-  field.setRangeText(text, 0, 1, 'end');
   const [gap] = /\{\{[^{}]*\}\}/.exec(text) ?? [];
   if (gap) field.setSelectionRange(text.indexOf(gap), text.indexOf(gap) + gap.length);
-  field.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }
 
-function closePicker() {
-  const closing = open;
+/** The reply begins with the slash after all, and goes on with what was typed. */
+const keepTyped = () => open && closeWith(`/${open.input.value}`);
+
+/** Closes the search, and puts a text in place of the slash. @returns the field of the reply */
+function closeWith(text) {
+  const { field, picker } = open;
   open = null;
-  closing?.picker.remove();
+  picker.remove();
+  field.setRangeText(text, 0, 1, 'end');
+  field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  return field;
 }
 document.addEventListener('htmx:beforeSwap', ({ detail }) => {
-  if (detail.target === document.body) closePicker();
+  if (detail.target === document.body) keepTyped();
 });
