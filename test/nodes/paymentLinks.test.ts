@@ -1,50 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { INodeListSearchResult } from 'n8n-workflow';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
-import { byId as conversationById, useService, type Rest } from './helpers/actions.ts';
+import { byId as conversationById, chosen, useService } from './helpers/actions.ts';
 import { builtFile } from './helpers/builtFile.ts';
-import {
-  ACTION,
-  actionNode,
-  failureOf,
-  loadOptionsContext,
-  ourNode,
-  runAction,
-} from './helpers/n8n.ts';
-import { startWire, type Wire } from './helpers/strangers.ts';
+import { failureOf } from './helpers/n8n.ts';
 
-const { open: openConversation, service } = useService();
-let wire: Wire;
+const { open: openConversation, resource, search, service, wire } = useService();
 beforeAll(async () => {
-  wire = await startWire(() => service().url);
   const { status } = await service().api.put('/api/payment-accounts/manual', {
     settings: { instructions: 'Transfer to DE00.' },
   });
   expect(status).toBe(200);
 });
-afterAll(() => wire.close());
 
-const credential = () => ({ baseUrl: wire.url, apiKey: service().apiKey });
-/** With all fields of the records. */
-const link = (operation: string, { parameters, ...rest }: Rest = {}) =>
-  runAction({
-    credential: credential(),
-    resource: 'paymentLink',
-    operation,
-    parameters: { simplify: false, ...parameters },
-    ...rest,
-  });
-const byId = (id: string) => ({ paymentLinkId: { __rl: true, mode: 'id', value: id } });
+const link = resource('paymentLink', { simplify: false });
+const byId = (id: string) => ({ paymentLinkId: chosen('id', id) });
 
 const open = async () => (await openConversation()).id;
 const WANTED = { amount: 49, currency: 'USD', description: 'Demo, one hour' };
-const inConversation = (id: string, more = {}) => ({
-  ...conversationById(id),
-  ...WANTED,
-  ...more,
-});
-const create = async (id: string, more = {}) =>
-  (await link('create', { parameters: inConversation(id, more) })).items[0]!;
+const inConversation = (id: string, more = {}) => ({ ...conversationById(id), ...WANTED, ...more });
+/** Makes a payment link in a new conversation. */
+const create = async (more = {}) =>
+  (await link('create', { parameters: inConversation(await open(), more) })).items[0]!;
 
 describe('Payment Link', () => {
   it('is made in the conversation of the trigger’s event by default', async () => {
@@ -72,29 +48,24 @@ describe('Payment Link', () => {
   });
 
   it('takes provider and expiry', async () => {
-    const made = await create(await open(), {
+    const made = await create({
       options: { provider: 'manual', expiresInMinutes: 90 },
     });
     expect(Date.parse(made.expires_at as string) - Date.parse(made.created_at as string)).toBe(
       90 * 60_000,
     );
-    const error = await failureOf(
-      link('create', {
-        parameters: inConversation(await open(), { options: { provider: 'stripe' } }),
-      }),
-    );
+    const error = await failureOf(create({ options: { provider: 'stripe' } }));
     expect(error).toMatchObject({ httpCode: '409', message: expect.stringMatching(/stripe/i) });
   });
 
   it('is made once under Retry On Fail, although the first answer is lost, and once for a deduplication key', async () => {
     const id = await open();
     let answered = 0;
-    wire.loses = (method) => method === 'POST' && answered++ === 0;
+    wire().loses = (method) => method === 'POST' && answered++ === 0;
     const { items } = await link('create', {
       parameters: inConversation(id),
       node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
     });
-    wire.loses = () => false;
     expect([answered, items.length]).toEqual([2, 1]);
     for (const executionId of ['7', '8'])
       await link('create', {
@@ -125,17 +96,13 @@ describe('Payment Link', () => {
     [4900.5, 'jpy', 'The amount 4900.5 has more decimals than JPY takes (0)'],
     ['4.9001', 'KWD', 'The amount 4.9001 has more decimals than KWD takes (3)'],
   ])('refuses the amount %s %s before anything is called', async (amount, currency, message) => {
-    const id = await open();
-    wire.seen.length = 0;
-    const parameters = inConversation(id, { amount, currency });
-    const error = await failureOf(link('create', { parameters }));
+    const error = await failureOf(create({ amount, currency }));
     expect(error).toMatchObject({ message, description: expect.stringContaining('such as') });
-    expect(wire.seen).toEqual([]);
+    expect(wire().seen).toEqual([]);
   });
 
   it('refuses decimals in minor units, and shows how to write the amount', async () => {
-    const parameters = inConversation(await open(), { amountUnit: 'minor', amount: 49.9 });
-    const error = await failureOf(link('create', { parameters }));
+    const error = await failureOf(create({ amountUnit: 'minor', amount: 49.9 }));
     expect(error).toMatchObject({
       message: 'The amount 49.9 in minor units has decimals',
       description: expect.stringContaining('4900 for 49.00 USD'),
@@ -149,26 +116,22 @@ describe('Payment Link', () => {
     [{ amount: 4.9, currency: 'KWD' }, 4900],
     [{ amount: 4900, currency: 'KWD', amountUnit: 'minor' }, 4900],
   ])('takes %j as %s minor units', async (amount, expected) => {
-    expect(await create(await open(), amount)).toMatchObject({ amount: expected });
+    expect(await create(amount)).toMatchObject({ amount: expected });
   });
 
   it('knows the decimals of each currency as the service does', () => {
-    const { decimalsOf: decimalsInNodes } = builtFile<{ decimalsOf: (currency: string) => number }>(
-      'shared/amount',
-    );
-    const inNodes = CURRENCIES.map((currency) => [currency, decimalsInNodes(currency)]);
-    expect(inNodes).toEqual(CURRENCIES.map((currency) => [currency, decimalsOf(currency)]));
+    const inNodes = builtFile<{ decimalsOf: typeof decimalsOf }>('shared/amount').decimalsOf;
+    for (const currency of CURRENCIES)
+      expect([currency, inNodes(currency)]).toEqual([currency, decimalsOf(currency)]);
   });
 
   it('says of an unknown currency what to do', async () => {
-    const error = await failureOf(
-      link('create', { parameters: inConversation(await open(), { currency: 'dollars' }) }),
-    );
+    const error = await failureOf(create({ currency: 'dollars' }));
     expect(`${error.message} ${error.description}`).toMatch(/currency/);
   });
 
   it('is read, listed and cancelled; by default the one of the step before', async () => {
-    const made = await create(await open());
+    const made = await create();
     expect((await link('get', { input: [made] })).items[0]).toEqual(made);
     expect(
       (await link('get', { input: [{ id: 'evt_1', payment: { id: made.id } }] })).items[0],
@@ -187,23 +150,18 @@ describe('Payment Link', () => {
   });
 
   it('is marked as paid, once, with a reference', async () => {
-    const made = await create(await open());
-    const paid = (
-      await link('markPaid', {
-        parameters: { ...byId(made.id as string), reference: 'Transfer 1182' },
-      })
-    ).items[0]!;
+    const made = await create();
+    const parameters = byId(made.id as string);
+    const markPaid = async (more = {}) =>
+      (await link('markPaid', { parameters: { ...parameters, ...more } })).items[0]!;
+    const paid = await markPaid({ reference: 'Transfer 1182' });
     expect(paid).toMatchObject({
       status: 'paid',
       provider_reference: 'Transfer 1182',
       paid_at: expect.any(String),
     });
-    expect(
-      (await link('markPaid', { parameters: byId(made.id as string) })).items[0],
-    ).toMatchObject({ status: 'paid', paid_at: paid.paid_at });
-    expect(await failureOf(link('cancel', { parameters: byId(made.id as string) }))).toMatchObject({
-      httpCode: '409',
-    });
+    expect(await markPaid()).toMatchObject({ status: 'paid', paid_at: paid.paid_at });
+    expect(await failureOf(link('cancel', { parameters }))).toMatchObject({ httpCode: '409' });
   });
 
   it('says which ID is missing', async () => {
@@ -219,13 +177,8 @@ describe('Payment Link', () => {
   });
 
   it('is found in the list of the editor', async () => {
-    const made = await create(await open(), { description: 'A rare thing' });
-    const search = (filter?: string): Promise<INodeListSearchResult> =>
-      actionNode.methods!.listSearch!.searchPaymentLinks!.call(
-        loadOptionsContext(ourNode(ACTION, {}), credential()) as never,
-        filter,
-      );
-    expect((await search('rare')).results).toEqual([
+    const made = await create({ description: 'A rare thing' });
+    expect((await search('searchPaymentLinks', 'rare')).results).toEqual([
       {
         name: expect.stringMatching(/^US\$49\.00 · A rare thing · Open · \d{1,2} \w+, \d\d:\d\d$/),
         value: made.id,

@@ -1,15 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IN8nHttpFullResponse, INode, INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 import {
   ACTION,
   additionalData,
-  core,
+  execute,
   failureOf,
+  nodeTypes,
   ourNode,
+  passThroughNode,
+  runDataAt,
+  to,
   TOOL_TRIGGER,
   TRIGGER,
   workflow,
-  nodeTypes,
 } from './helpers/n8n.ts';
 
 // The operation that answers a tool call, in whole executions of n8n's engine that begin at a
@@ -41,21 +44,13 @@ async function run({
       { id: 'trigger' },
     ),
     { ...ourNode(TRIGGER, {}), id: 'other', name: 'Other' },
-    {
-      id: 'between',
-      name: 'Between',
-      type: 'start',
-      typeVersion: 1,
-      position: [0, 0],
-      parameters: {},
-    },
+    passThroughNode('Between'),
     ourNode(
       ACTION,
       { resource: 'toolCall', operation: 'respond', ...parameters },
       { id: 'respond', name: 'Respond', ...node },
     ),
   ];
-  const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
   const connections = {
     ...(isToolTriggerConnected ? { Trigger: to('Between') } : {}),
     Other: to('Between'),
@@ -71,31 +66,18 @@ async function run({
     settings: {},
   });
   const data = additionalData(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
-  const responses: IN8nHttpFullResponse[] = [];
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', '1', {
-    id: wf.id,
-    name: 'Test',
-    nodes,
-  } as never);
-  data.hooks.addHandler(
-    'sendResponse',
-    async (response) => void responses.push(response as IN8nHttpFullResponse),
-  );
-  const runData = workflow.createRunExecutionData({
-    executionData: {
-      nodeExecutionStack: [{ node: wf.getNode(start)!, data: { main: [items] }, source: null }],
-    },
-  });
-  const result = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(
-    wf,
-  );
-  if (result.data.resultData.error) throw result.data.resultData.error;
-  const output =
-    result.data.resultData.runData.Respond?.flatMap((each) => each.data?.main?.[0] ?? []) ?? [];
-  return { responses, output };
+  const responses: unknown[] = [];
+  const runData = runDataAt(wf.getNode(start)!, items);
+  const result = await execute(wf, data, runData, (response) => responses.push(response));
+  const runs = result.data.resultData.runData.Respond ?? [];
+  return { responses, output: runs.flatMap((each) => each.data?.main?.[0] ?? []) };
 }
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+const jsonResponse = (statusCode: number, body: string) => ({
+  body,
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  statusCode,
+});
 
 describe('Respond to Tool Call', () => {
   it('answers with the first item by default, once, and passes all items on', async () => {
@@ -104,9 +86,7 @@ describe('Respond to Tool Call', () => {
       { json: { n: 2 } },
     ];
     const { responses, output } = await run({ items });
-    expect(responses).toEqual([
-      { body: '{"text":"Grüße 🎉"}', headers: JSON_TYPE, statusCode: 200 },
-    ]);
+    expect(responses).toEqual([jsonResponse(200, '{"text":"Grüße 🎉"}')]);
     expect(output).toEqual([
       { ...items[0], pairedItem: { item: 0 } },
       { json: { n: 2 }, pairedItem: { item: 1 } },
@@ -125,9 +105,7 @@ describe('Respond to Tool Call', () => {
       parameters: { respondWith: 'json', responseBody },
       items: [{ json: { n: 1 } }, { json: { n: 9 } }],
     });
-    expect(responses).toEqual([
-      { body: JSON.stringify(expected), headers: JSON_TYPE, statusCode: 200 },
-    ]);
+    expect(responses).toEqual([jsonResponse(200, JSON.stringify(expected))]);
   });
 
   it('answers with a text as a message', async () => {
@@ -135,18 +113,14 @@ describe('Respond to Tool Call', () => {
       parameters: { respondWith: 'text', message: '={{ "Order " + $json.id }}' },
       items: [{ json: { id: 'A-1042' } }],
     });
-    expect(responses).toEqual([
-      { body: '{"message":"Order A-1042"}', headers: JSON_TYPE, statusCode: 200 },
-    ]);
+    expect(responses).toEqual([jsonResponse(200, '{"message":"Order A-1042"}')]);
   });
 
   it('reports that it could not be done, with a status that the service does not repeat', async () => {
     const { responses, output } = await run({
       parameters: { respondWith: 'text', message: 'No such order', options: { isFailed: true } },
     });
-    expect(responses).toEqual([
-      { body: '{"message":"No such order"}', headers: JSON_TYPE, statusCode: 422 },
-    ]);
+    expect(responses).toEqual([jsonResponse(422, '{"message":"No such order"}')]);
     expect(output).toHaveLength(1);
   });
 

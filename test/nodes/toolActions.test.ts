@@ -1,27 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json } from 'node:stream/consumers';
-import type { INodeListSearchResult } from 'n8n-workflow';
 import { TOOL_TEST_ENV } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { useService, type Rest } from './helpers/actions.ts';
-import {
-  ACTION,
-  actionNode,
-  failureOf,
-  loadOptionsContext,
-  ourNode,
-  runAction,
-} from './helpers/n8n.ts';
-import { startHttpServer, startWire, type HttpServer, type Wire } from './helpers/strangers.ts';
+import { chosen, useService, type Rest } from './helpers/actions.ts';
+import { ACTION, actionNode, failureOf, ourNode } from './helpers/n8n.ts';
+import { startHttpServer, type HttpServer } from './helpers/strangers.ts';
 
-const { open, service } = useService({ INSECURE_TARGETS: 'true', ...TOOL_TEST_ENV });
-let wire: Wire;
+const { credential, open, resource, search, service, wire } = useService({
+  INSECURE_TARGETS: 'true',
+  ...TOOL_TEST_ENV,
+});
 let endpoint: HttpServer;
 /** How the tools' endpoint answers. */
 let answers: { status: number; body: string };
 const received: Array<Record<string, unknown>> = [];
 beforeAll(async () => {
-  wire = await startWire(() => service().url);
   endpoint = await startHttpServer(async (req, res) => {
     received.push((await json(req)) as Record<string, unknown>);
     res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
@@ -30,36 +23,17 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = { status: 200, body: '{"status":"shipped"}' };
   received.length = 0;
-  wire.seen.length = 0;
 });
 afterEach(async () => {
   for (const { id } of (await service().api.get('/api/tools')).body.data)
     await service().api.delete(`/api/tools/${id}`);
 });
-afterAll(async () => {
-  await endpoint.close();
-  await wire.close();
-});
+afterAll(() => endpoint.close());
 
-const credential = () => ({ baseUrl: wire.url, apiKey: service().apiKey });
-/** With all fields of the records. */
-const run = (resource: string, operation: string, { parameters, ...rest }: Rest) =>
-  runAction({
-    credential: credential(),
-    resource,
-    operation,
-    parameters: { simplify: false, ...parameters },
-    ...rest,
-  });
-const tool = (operation: string, rest: Rest = {}) => run('tool', operation, rest);
-const toolCall = (operation: string, rest: Rest = {}) => run('toolCall', operation, rest);
-const toolById = (id: string) => ({ toolId: { __rl: true, mode: 'list', value: id } });
-const search = (method: string, filter?: string): Promise<INodeListSearchResult> =>
-  actionNode.methods!.listSearch![method]!.call(
-    loadOptionsContext(ourNode(ACTION, {}), credential()) as never,
-    filter,
-  );
-const requests = () => wire.seen.map(({ method, path }) => `${method} ${path}`);
+const tool = resource('tool', { simplify: false });
+const toolCall = resource('toolCall', { simplify: false });
+const toolById = (id: string) => ({ toolId: chosen('list', id) });
+const requests = () => wire().seen.map(({ method, path }) => `${method} ${path}`);
 
 const PARAMETERS = {
   type: 'object',
@@ -91,13 +65,8 @@ describe('Tool', () => {
   it('gets one, with its status and its last test', async () => {
     const id = await live();
     const { items, paired } = await tool('get', { parameters: toolById(id) });
-    expect(items).toEqual([
-      expect.objectContaining({
-        id,
-        name: 'find_order',
-        status: 'live',
-        last_test: expect.objectContaining({ succeeded: true }),
-      }),
+    expect(items).toMatchObject([
+      { id, name: 'find_order', status: 'live', last_test: { succeeded: true } },
     ]);
     expect(items[0]).not.toHaveProperty('secret');
     expect(paired).toEqual([{ item: 0 }]);
@@ -124,23 +93,13 @@ describe('Tool', () => {
     const begun = await tool('goLive', {
       parameters: { ...toolById(id), sampleArguments: JSON.stringify(ARGUMENTS) },
     });
-    expect(begun.items).toEqual([
-      expect.objectContaining({ id, status: 'draft', going_live: true }),
-    ]);
+    expect(begun.items).toMatchObject([{ id, status: 'draft', going_live: true }]);
     await waitFor('it to be live', async () => (await status()) === 'live');
-    expect(received).toEqual([
-      expect.objectContaining({
-        tool: 'find_order',
-        arguments: ARGUMENTS,
-        conversation_id: 'conv_test',
-      }),
-    ]);
-    expect((await tool('pause', { parameters: toolById(id) })).items).toEqual([
-      expect.objectContaining({ id, status: 'paused' }),
-    ]);
-    expect((await tool('goLive', { parameters: toolById(id) })).items).toEqual([
-      expect.objectContaining({ id, status: 'live' }),
-    ]);
+    const testCall = { tool: 'find_order', arguments: ARGUMENTS, conversation_id: 'conv_test' };
+    expect(received).toEqual([expect.objectContaining(testCall)]);
+    const parameters = toolById(id);
+    expect((await tool('pause', { parameters })).items).toMatchObject([{ id, status: 'paused' }]);
+    expect((await tool('goLive', { parameters })).items).toMatchObject([{ id, status: 'live' }]);
     expect(received).toHaveLength(1);
   });
 
@@ -224,7 +183,7 @@ describe('Tool', () => {
       message: expect.stringContaining('"Arguments" is not'),
       description: expect.stringContaining('order_number'),
     });
-    expect(wire.seen).toEqual([]);
+    expect(requests()).toEqual([]);
   });
 
   it('names the field when the arguments do not fit', async () => {
@@ -242,7 +201,7 @@ describe('Tool', () => {
   it('works on each item, and goes on after one that failed when told to', async () => {
     const id = await define();
     const { items, paired } = await tool('pause', {
-      parameters: { toolId: { __rl: true, mode: 'id', value: '={{ $json.id }}' } },
+      parameters: { toolId: chosen('id', '={{ $json.id }}') },
       input: [{ id: 'tool_unknown' }, { id }, { id: 'a/b' }],
       node: { onError: 'continueRegularOutput' },
     });
@@ -275,13 +234,12 @@ describe('Tool Call', () => {
   async function waiting(): Promise<{ id: string; conversationId: string }> {
     await live('find_order', { ask_before_running: true });
     const { id: conversationId } = await open('Please find my order A-1042');
-    const pending = async () =>
-      (
-        await service().api.get(
-          `/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`,
-        )
-      ).body.data[0]?.tool_call_id as string | undefined;
-    return { id: await waitFor('a call that waits', pending), conversationId };
+    const path = `/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`;
+    const id = await waitFor(
+      'a call that waits',
+      async () => (await service().api.get(path)).body.data[0]?.tool_call_id as string | undefined,
+    );
+    return { id, conversationId };
   }
 
   it('is found by Get Many, by status, tool and conversation, and chosen from a list', async () => {
@@ -291,13 +249,8 @@ describe('Tool Call', () => {
         (each) => each.tool_call_id,
       );
     expect(await find({ status: 'pending_approval' })).toEqual([id]);
-    expect(
-      await find({
-        status: 'pending_approval',
-        tool: 'find_order',
-        conversation_id: conversationId,
-      }),
-    ).toEqual([id]);
+    const its = { tool: 'find_order', conversation_id: conversationId };
+    expect(await find({ status: 'pending_approval', ...its })).toEqual([id]);
     expect(await find({ conversation_id: 'conv_other' })).toEqual([]);
     expect(await find({ tool: 'other' })).toEqual([]);
     expect((await find({ tool: '', conversation_id: '' })).length).toBeGreaterThan(1);
@@ -315,15 +268,8 @@ describe('Tool Call', () => {
       parameters: { note: ' Checked ' },
       input: [{ tool_call_id: id }],
     });
-    expect(items).toEqual([
-      expect.objectContaining({
-        tool_call_id: id,
-        decision: expect.objectContaining({
-          approved: true,
-          note: 'Checked',
-          by: expect.objectContaining({ type: 'api' }),
-        }),
-      }),
+    expect(items).toMatchObject([
+      { tool_call_id: id, decision: { approved: true, note: 'Checked', by: { type: 'api' } } },
     ]);
     expect(paired).toEqual([{ item: 0 }]);
     const one = async () => (await toolCall('get', { input: [{ tool_call_id: id }] })).items[0]!;
@@ -331,13 +277,9 @@ describe('Tool Call', () => {
     const { arguments: given, ...done } = await one();
     expect(done).toMatchObject({ result: { status: 'shipped' }, args: given });
     expect(items[0]!.args).toEqual(given);
-    expect(
-      (
-        await toolCall('getAll', {
-          parameters: { limit: 1, filters: { status: 'succeeded', tool: 'find_order' } },
-        })
-      ).items[0],
-    ).toMatchObject({ args: expect.anything() });
+    const filters = { status: 'succeeded', tool: 'find_order' };
+    const { items: listed } = await toolCall('getAll', { parameters: { limit: 1, filters } });
+    expect(listed).toMatchObject([{ args: expect.anything() }]);
     expect(received.at(-1)).toMatchObject({ tool_call_id: id });
   });
 
@@ -345,11 +287,8 @@ describe('Tool Call', () => {
     const { id } = await waiting();
     const before = received.length;
     const { items } = await toolCall('reject', { input: [{ tool_call_id: id }] });
-    expect(items).toEqual([
-      expect.objectContaining({
-        status: 'rejected',
-        decision: expect.objectContaining({ approved: false, note: null }),
-      }),
+    expect(items).toMatchObject([
+      { status: 'rejected', decision: { approved: false, note: null } },
     ]);
     const error = await failureOf(toolCall('approve', { input: [{ tool_call_id: id }] }));
     expect(error).toMatchObject({
@@ -366,7 +305,7 @@ describe('Tool Call', () => {
       message: 'The ID of the tool call is empty',
       description: expect.stringContaining('$json.tool_call_id'),
     });
-    expect(wire.seen).toEqual([]);
+    expect(requests()).toEqual([]);
   });
 
   it('goes on with the other calls when told to', async () => {
@@ -375,10 +314,7 @@ describe('Tool Call', () => {
       input: [{ tool_call_id: 'call_unknown' }, { tool_call_id: id }],
       node: { onError: 'continueRegularOutput' },
     });
-    expect(items).toEqual([
-      expect.objectContaining({ details: expect.objectContaining({ code: 'not_found' }) }),
-      expect.objectContaining({ tool_call_id: id }),
-    ]);
+    expect(items).toMatchObject([{ details: { code: 'not_found' } }, { tool_call_id: id }]);
     expect(paired).toEqual([{ item: 0 }, { item: 1 }]);
   });
 });

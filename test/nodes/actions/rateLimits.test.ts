@@ -3,52 +3,41 @@ import { startTestService } from '../../helpers/service.ts';
 import { useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { builtFile } from '../helpers/builtFile.ts';
-import { startWire, type Wire } from '../helpers/strangers.ts';
 
 const { requestService } = builtFile<{
   requestService: (context: object, request: object) => Promise<unknown>;
 }>('api/transport');
 
-const { resource, service } = useService();
+const { resource, wire } = useService();
 const subscription = resource('subscription');
 
 describe('A 429', () => {
-  const through = async (refusals: number[], check: (wire: Wire) => Promise<void>) => {
-    const wire = await startWire(() => service().url);
-    wire.refusals.push(...refusals);
-    try {
-      await check(wire);
-    } finally {
-      await wire.close();
-    }
+  /** A call of which the first tries are refused, each with so many seconds to wait. */
+  const getEvents = (...refusals: number[]) => {
+    wire().refusals.push(...refusals);
+    return subscription('getEvents');
   };
-  const getEvents = (wire: Wire) =>
-    subscription('getEvents', { credential: { baseUrl: wire.url, apiKey: service().apiKey } });
 
-  it('makes the call again after the wait that its Retry-After asks for', () =>
-    through([2, 0], async (wire) => {
-      const before = Date.now();
-      expect((await getEvents(wire)).items.length).toBeGreaterThan(0);
-      expect(Date.now() - before).toBeGreaterThanOrEqual(2900);
-      expect(wire.seen).toHaveLength(3);
-    }));
+  it('makes the call again after the wait that its Retry-After asks for', async () => {
+    const before = Date.now();
+    expect((await getEvents(2, 0)).items.length).toBeGreaterThan(0);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(2900);
+    expect(wire().seen).toHaveLength(3);
+  });
 
-  it('that asks for more than 60 seconds fails at once and says so', () =>
-    through([61], async (wire) => {
-      const error = await failureOf(getEvents(wire));
-      expect(error).toMatchObject({
-        httpCode: '429',
-        message: 'Too many calls.',
-        description: expect.stringContaining('60 seconds'),
-      });
-      expect(wire.seen).toHaveLength(1);
-    }));
+  it('that asks for more than 60 seconds fails at once and says so', async () => {
+    expect(await failureOf(getEvents(61))).toMatchObject({
+      httpCode: '429',
+      message: 'Too many calls.',
+      description: expect.stringContaining('60 seconds'),
+    });
+    expect(wire().seen).toHaveLength(1);
+  });
 
-  it('fails when the waits would be longer than 60 seconds in all', () =>
-    through([1, 60], async (wire) => {
-      expect(await failureOf(getEvents(wire))).toMatchObject({ httpCode: '429' });
-      expect(wire.seen).toHaveLength(2);
-    }));
+  it('fails when the waits would be longer than 60 seconds in all', async () => {
+    expect(await failureOf(getEvents(1, 60))).toMatchObject({ httpCode: '429' });
+    expect(wire().seen).toHaveLength(2);
+  });
 
   it('is not tried again once the execution is cancelled', async () => {
     let calls = 0;

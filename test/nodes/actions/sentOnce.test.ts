@@ -10,32 +10,25 @@ import {
   workflow,
   workflowWith,
 } from '../helpers/n8n.ts';
-import { startWire } from '../helpers/strangers.ts';
 
-const { credential, open, resource, service } = useService();
+const { credential, open, resource, wire } = useService();
 const conversation = resource('conversation');
 
 describe('Send Message is sent once', () => {
   it('under Retry On Fail, although the first answer is lost', async () => {
     const { id, texts } = await open();
-    const wire = await startWire(() => service().url);
-    try {
-      let answered = 0;
-      wire.loses = (method) => method === 'POST' && answered++ === 0;
-      const { items } = await conversation('sendMessage', {
-        credential: { baseUrl: wire.url, apiKey: service().apiKey },
-        parameters: { ...byId(id), text: 'once' },
-        node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
-      });
-      expect(answered).toBe(2);
-      expect(items).toHaveLength(1);
-      expect(await texts()).toEqual(['once']);
-      const keys = wire.seen.map(({ headers }) => headers['idempotency-key']);
-      expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
-      expect(keys[0]).toBe(keys[1]);
-    } finally {
-      await wire.close();
-    }
+    let answered = 0;
+    wire().loses = (method) => method === 'POST' && answered++ === 0;
+    const { items } = await conversation('sendMessage', {
+      parameters: { ...byId(id), text: 'once' },
+      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
+    });
+    expect(answered).toBe(2);
+    expect(items).toHaveLength(1);
+    expect(await texts()).toEqual(['once']);
+    const keys = wire().seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(keys[0]).toBe(keys[1]);
   });
 
   it('for each item, each run of a loop, each node, workflow and execution', async () => {
@@ -53,20 +46,20 @@ describe('Send Message is sent once', () => {
 
   it('for a deduplication key, whichever execution asks', async () => {
     const { id, texts } = await open();
-    const send = (key: string | number, text = 'hi', executionId = '1') =>
+    const send = (executionId: string, deduplicationKey: string | number, text = 'hi') =>
       conversation('sendMessage', {
         executionId,
-        parameters: { ...byId(id), text, options: { deduplicationKey: key } },
+        parameters: { ...byId(id), text, options: { deduplicationKey } },
       });
-    const first = await send('evt_1', 'hi', '1');
-    const again = await send('evt_1', 'hi', '2');
+    const first = await send('1', 'evt_1');
+    const again = await send('2', 'evt_1');
     expect(again.items).toEqual(first.items);
-    await send('evt_2', 'hi', '3');
+    await send('3', 'evt_2');
     expect(await texts()).toHaveLength(2);
-    await send(0, 'hi', '5');
-    await send(0, 'hi', '6');
+    await send('5', 0);
+    await send('6', 0);
     expect(await texts()).toHaveLength(3);
-    const error = await failureOf(send('evt_1', 'another text', '4'));
+    const error = await failureOf(send('4', 'evt_1', 'another text'));
     expect(error).toMatchObject({
       httpCode: '409',
       description: expect.stringContaining('Deduplication Key'),

@@ -1,28 +1,51 @@
-// What the tests of the action node have in common: a service, its operations, and customers.
-import { afterAll, beforeAll } from '@jest/globals';
+// What the tests of the action node have in common: a service, a line to it that can refuse calls
+// and lose answers, the node's operations, and customers.
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { runAction, type ActionOptions } from './n8n.ts';
+import { runAction, searchList, type ActionOptions } from './n8n.ts';
+import { startWire, type Wire } from './strangers.ts';
 
 export type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
 
 /** Starts a service for the tests of a file, and gives what they need to run our node against it. */
 export function useService(env: Record<string, string> = {}) {
   let service: TestService;
+  let wire: Wire;
   beforeAll(async () => {
     service = await startTestService({ env });
+    wire = await startWire(() => service.url);
   });
-  afterAll(() => service.stop());
-  const credential = () => ({ baseUrl: service.url, apiKey: service.apiKey });
+  beforeEach(() => {
+    wire.seen.length = 0;
+    wire.refusals.length = 0;
+    wire.loses = () => false;
+  });
+  afterAll(async () => {
+    await wire.close();
+    await service.stop();
+  });
+  const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
   let customers = 0;
   return {
     service: () => service,
+    /** The line that the node's calls take to the service. */
+    wire: () => wire,
     credential,
-    /** Runs operations of a resource. */
+    /** Runs operations of a resource, with these parameters unless a test gives others. */
     resource:
-      (resource: string) =>
-      (operation: string, rest: Rest = {}) =>
-        runAction({ credential: credential(), resource, operation, ...rest }),
+      (resource: string, defaults: Rest['parameters'] = {}) =>
+      (operation: string, { parameters, ...rest }: Rest = {}) =>
+        runAction({
+          credential: credential(),
+          resource,
+          operation,
+          parameters: { ...defaults, ...parameters },
+          ...rest,
+        }),
+    /** What a list of the node shows. */
+    search: (method: string, filter?: string, cursor?: string) =>
+      searchList(credential(), method, filter, cursor),
     /** A conversation that a customer has opened. */
     async open(text = 'Hello', claims: Record<string, unknown> = {}) {
       const email = `ana${++customers}@example.com`;
@@ -37,7 +60,7 @@ export function useService(env: Record<string, string> = {}) {
   };
 }
 
-const chosen = (mode: string, value: string) => ({ __rl: true, mode, value });
+export const chosen = (mode: string, value: string) => ({ __rl: true, mode, value });
 export const byId = (id: string) => ({ conversationId: chosen('id', id) });
 export const hookById = (id: string) => ({ subscriptionId: chosen('list', id) });
 export const contactById = (id: string) => ({ contactId: chosen('id', id) });

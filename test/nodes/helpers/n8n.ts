@@ -4,19 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from '@jest/globals';
+import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import type * as N8nCore from 'n8n-core';
 import type * as N8nWorkflow from 'n8n-workflow';
 import type {
   ICredentialDataDecryptedObject,
   ICredentialType,
+  IDataObject,
   IHttpRequestOptions,
   INode,
+  INodeExecutionData,
+  INodeListSearchResult,
   INodeType,
   INodeTypes,
-  Logger,
   IRun,
+  IRunExecutionData,
   IWorkflowExecuteAdditionalData,
+  Logger,
   NodeApiError,
   Workflow,
 } from 'n8n-workflow';
@@ -32,24 +36,25 @@ export const core = require('n8n-core') as typeof N8nCore;
 export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
 // n8n-workflow adds it globally; the service's suites, which run in the same process, do without.
 Reflect.deleteProperty(BigInt.prototype, 'toJSON');
-const dist = (path: string) =>
-  require(`../../../dist/${path}`) as Record<string, new () => unknown>;
+/** An instance of the class that a built file and its class are named after. */
+const built = <T>(folder: string, name: string, kind: string): T => {
+  const classes = require(`../../../dist/${folder}/${name}.${kind}.js`) as Record<
+    string,
+    new () => T
+  >;
+  return new classes[name]!();
+};
+const node = (name: string) => built<INodeType>('nodes/ConversationService', name, 'node');
 
-export const credentialType = new (dist(
-  'credentials/ConversationServiceApi.credentials.js',
-).ConversationServiceApi!)() as ICredentialType;
-export const actionNode = new (dist(
-  'nodes/ConversationService/ConversationService.node.js',
-).ConversationService!)() as INodeType;
-export const triggerNode = new (dist(
-  'nodes/ConversationService/ConversationServiceTrigger.node.js',
-).ConversationServiceTrigger!)() as INodeType;
-export const toolTriggerNode = new (dist(
-  'nodes/ConversationService/ConversationServiceAgentCallTrigger.node.js',
-).ConversationServiceAgentCallTrigger!)() as INodeType;
-export const agentTriggerNode = new (dist(
-  'nodes/ConversationService/ConversationServiceAgentTrigger.node.js',
-).ConversationServiceAgentTrigger!)() as INodeType;
+export const credentialType = built<ICredentialType>(
+  'credentials',
+  'ConversationServiceApi',
+  'credentials',
+);
+export const actionNode = node('ConversationService');
+export const triggerNode = node('ConversationServiceTrigger');
+export const toolTriggerNode = node('ConversationServiceAgentCallTrigger');
+export const agentTriggerNode = node('ConversationServiceAgentTrigger');
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 /** The type that n8n derives from the action node for a tool of an AI agent. */
@@ -145,11 +150,7 @@ export function additionalData(
     webhookBaseUrl: 'https://n8n.example.com',
     webhookTestBaseUrl: 'https://n8n.example.com',
     webhookWaitingBaseUrl: 'https://n8n.example.com',
-    formBaseUrl: 'https://n8n.example.com',
     formWaitingBaseUrl: 'https://n8n.example.com',
-    formTestBaseUrl: 'https://n8n.example.com',
-    mcpBaseUrl: 'https://n8n.example.com',
-    mcpTestBaseUrl: 'https://n8n.example.com',
     ...extra,
   } as IWorkflowExecuteAdditionalData;
 }
@@ -171,7 +172,7 @@ export function ourNode(
   };
 }
 
-const passThroughNode = (name: string): INode => ({
+export const passThroughNode = (name: string): INode => ({
   id: name,
   name,
   type: 'start',
@@ -179,7 +180,8 @@ const passThroughNode = (name: string): INode => ({
   position: [0, 0],
   parameters: {},
 });
-const to = (...names: string[]) => ({
+/** The connections of a node to others. */
+export const to = (...names: string[]) => ({
   main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))],
 });
 
@@ -200,20 +202,41 @@ export function workflowWith(
   return new workflow.Workflow({
     id,
     name: 'Test',
-    nodes: isTrigger(node.type)
-      ? [node]
-      : [passThroughNode('Start'), ...between.map(passThroughNode), node],
-    connections: isTrigger(node.type)
-      ? {}
-      : {
-          Start: to(...(ways > 0 ? between : [node.name])),
-          ...Object.fromEntries(between.map((way) => [way, to(node.name)])),
-        },
+    nodes: isTrigger(node.type) ? [node] : [...['Start', ...between].map(passThroughNode), node],
+    connections: {
+      ...(isTrigger(node.type) ? {} : { Start: to(...(ways > 0 ? between : [node.name])) }),
+      ...Object.fromEntries(between.map((way) => [way, to(node.name)])),
+    },
     active: true,
     nodeTypes,
     staticData: structuredClone(staticData) as never,
     settings: { timezone: 'Europe/Berlin', ...settings },
   });
+}
+
+/** What n8n has before it runs a node that gets these items. */
+export const runDataAt = (node: INode, items: INodeExecutionData[]): IRunExecutionData =>
+  workflow.createRunExecutionData({
+    executionData: { nodeExecutionStack: [{ node, data: { main: [items] }, source: null }] },
+  });
+
+/** Runs a workflow in n8n's engine. @throws the error of its node */
+export async function execute(
+  wf: Workflow,
+  data: IWorkflowExecuteAdditionalData,
+  runData: IRunExecutionData,
+  onResponse?: (response: unknown) => void,
+): Promise<IRun> {
+  data.hooks = new core.ExecutionLifecycleHooks('webhook', data.executionId!, {
+    id: wf.id,
+    name: 'Test',
+    nodes: Object.values(wf.nodes),
+  } as never);
+  if (onResponse) data.hooks.addHandler('sendResponse', async (response) => onResponse(response));
+  const run = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(wf);
+  const { error } = run.data.resultData;
+  if (error) throw error;
+  return run;
 }
 
 interface ActionRun {
@@ -236,45 +259,23 @@ export interface ActionOptions {
   runs?: number;
 }
 
-/**
- * Runs our action node in a whole execution of n8n's engine, as a workflow would. @throws the
- * node's error
- */
-export async function runAction(options: ActionOptions): Promise<ActionRun> {
-  const {
-    credential,
-    resource,
-    operation,
-    parameters = {},
-    input = [{}],
-    node: extra,
-    executionId = '1',
-    workflowId,
-    runs = 1,
-  } = options;
+/** Runs our action node in a whole execution, as a workflow would. @throws the node's error */
+export async function runAction({
+  credential,
+  resource,
+  operation,
+  parameters = {},
+  input = [{}],
+  node: extra,
+  executionId = '1',
+  workflowId,
+  runs = 1,
+}: ActionOptions): Promise<ActionRun> {
   const node = ourNode(ACTION, { resource, operation, ...parameters }, extra);
   const wf = workflowWith(node, { id: workflowId, ways: runs > 1 ? runs : 0 });
+  const items = input.map((json) => ({ json: json as IDataObject }));
   const data = additionalData(() => credential, { executionId });
-  const start = wf.getNode('Start')!;
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', executionId, {
-    id: wf.id,
-    name: 'Test',
-    nodes: Object.values(wf.nodes),
-  } as never);
-  const runData = workflow.createRunExecutionData({
-    executionData: {
-      nodeExecutionStack: [
-        {
-          node: start,
-          data: { main: [input.map((json) => ({ json: json as never }))] },
-          source: null,
-        },
-      ],
-    },
-  });
-  const execution = new core.WorkflowExecute(data, 'webhook', runData);
-  const run: IRun = await execution.processRunExecutionData(wf);
-  if (run.data.resultData.error) throw run.data.resultData.error;
+  const run = await execute(wf, data, runDataAt(wf.getNode('Start')!, items));
   const all = run.data.resultData.runData[node.name] ?? [];
   const output = (index: number) => all.flatMap(({ data }) => data?.main?.[index] ?? []);
   return {
@@ -294,36 +295,39 @@ export async function failureOf(run: Promise<unknown>): Promise<NodeApiError> {
   );
 }
 
-/** A context for the methods that fill the node's lists. */
-export function loadOptionsContext(node: INode, credential: Credential) {
-  return new core.LoadOptionsContext(
-    workflowWith(node),
-    node,
-    additionalData(() => credential),
-    '',
-  );
+/** What a list of the action node shows. */
+export function searchList(
+  credential: Credential,
+  method: string,
+  filter?: string,
+  cursor?: string,
+): Promise<INodeListSearchResult> {
+  const node = ourNode(ACTION, {});
+  const data = additionalData(() => credential);
+  const context = new core.LoadOptionsContext(workflowWith(node), node, data, '');
+  return actionNode.methods!.listSearch![method]!.call(context, filter, cursor);
 }
 
-/** Records the errors, warnings and infos that n8n logs, until `stop` is called. */
-export function listenToLog(): {
-  errors: string[];
-  warnings: string[];
-  infos: string[];
-  stop(): void;
-} {
+/** Records the errors, warnings and infos that n8n logs during each test of a file. */
+export function listenToLog() {
   // n8n-core has its own copies of these packages.
   const requireOfCore = createRequire(require.resolve('n8n-core'));
   const { Container } = requireOfCore('@n8n/di') as { Container: { get(token: unknown): Logger } };
   const { Logger } = requireOfCore('@n8n/backend-common') as { Logger: unknown };
   const logger = Container.get(Logger);
   const { error, warn, info } = logger;
-  const heard = { errors: [] as string[], warnings: [] as string[], infos: [] as string[] };
+  const log = { errors: [] as string[], warnings: [] as string[], infos: [] as string[] };
   const record = (into: string[]) => (message: string, metadata?: object) =>
     void into.push(`${message} ${JSON.stringify(metadata ?? {})}`);
-  Object.assign(logger, {
-    error: record(heard.errors),
-    warn: record(heard.warnings),
-    info: record(heard.infos),
+  const recorders = {
+    error: record(log.errors),
+    warn: record(log.warnings),
+    info: record(log.infos),
+  };
+  beforeEach(() => {
+    for (const entries of Object.values(log)) entries.length = 0;
+    Object.assign(logger, recorders);
   });
-  return { ...heard, stop: () => void Object.assign(logger, { error, warn, info }) };
+  afterEach(() => void Object.assign(logger, { error, warn, info }));
+  return log;
 }

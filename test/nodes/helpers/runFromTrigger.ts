@@ -3,9 +3,11 @@ import type { INode } from 'n8n-workflow';
 import {
   ACTION,
   additionalData,
-  core,
+  execute,
   nodeTypes,
   ourNode,
+  runDataAt,
+  to,
   workflow,
   type Credential,
 } from './n8n.ts';
@@ -18,7 +20,7 @@ interface Run {
   /** The output of the trigger. */
   output: Record<string, unknown>;
   /** The output of the node between. */
-  between: Record<string, unknown>;
+  between?: Record<string, unknown>;
   resource: string;
   operation: string;
   parameters: INode['parameters'];
@@ -30,43 +32,25 @@ export async function runFromTrigger({
   trigger,
   triggerParameters = {},
   output,
-  between,
+  between = {},
   resource,
   operation,
   parameters,
 }: Run): Promise<void> {
-  const nodes: INode[] = [
-    ourNode(trigger, triggerParameters, { id: 'trigger' }),
-    {
-      ...ourNode('replace', { output: between } as INode['parameters']),
-      id: 'between',
-      name: 'Between',
-    },
-    ourNode(ACTION, { resource, operation, ...parameters }, { id: 'action', name: 'Action' }),
-  ];
-  const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
+  const start = ourNode(trigger, triggerParameters, { id: 'trigger' });
   const wf = new workflow.Workflow({
     id: 'workflow-1',
     name: 'Test',
-    nodes,
+    nodes: [
+      start,
+      ourNode('replace', { output: between as never }, { id: 'between', name: 'Between' }),
+      ourNode(ACTION, { resource, operation, ...parameters }, { id: 'action', name: 'Action' }),
+    ],
     connections: { Trigger: to('Between'), Between: to('Action') },
     active: true,
     nodeTypes,
     settings: { executionOrder: 'v1' },
   });
   const data = additionalData(() => credential, { webhookWaitingBaseUrl: 'https://localhost' });
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', '1', {
-    id: wf.id,
-    name: 'Test',
-    nodes,
-  } as never);
-  const start = { node: wf.getNode('Trigger')!, source: null };
-  const runData = workflow.createRunExecutionData({
-    executionData: {
-      nodeExecutionStack: [{ ...start, data: { main: [[{ json: output as never }]] } }],
-    },
-  });
-  const execution = new core.WorkflowExecute(data, 'webhook', runData);
-  const { error } = (await execution.processRunExecutionData(wf)).data.resultData;
-  if (error) throw error;
+  await execute(wf, data, runDataAt(start, [{ json: output as never }]));
 }

@@ -13,8 +13,9 @@ import {
   actionNode,
   additionalData,
   core,
+  execute,
   ourNode,
-  workflow,
+  runDataAt,
   workflowWith,
   type Credential,
 } from './n8n.ts';
@@ -77,7 +78,14 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
 
   return {
     ca,
-    async wait({ type = ACTION, resource, parameters = {}, input = [{}], node: more, settings }) {
+    async wait({
+      type = ACTION,
+      resource,
+      parameters = {},
+      input = [{}],
+      node: more,
+      settings = { executionOrder: 'v1' },
+    }) {
       const operation = 'sendAndWait';
       const node = ourNode(type, { resource, operation, ...parameters }, more);
       const execution: Execution = {
@@ -85,13 +93,13 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
         status: 'running',
         data: '',
         node,
-        settings: settings ?? { executionOrder: 'v1' },
+        settings,
         outputs: [],
         answers: [],
       };
       executions.set(execution.id, execution);
-      const data = startData(node, input);
-      await runUntilItWaits(execution, data, extra());
+      const items = input.map((json) => ({ json }));
+      await runUntilItWaits(execution, runDataAt(node, items), extra());
       return waiting(execution, extra());
     },
     async close() {
@@ -112,30 +120,12 @@ const dataFor = ({ id }: Execution, { credential, waitingUrl }: Surroundings, mo
 
 const workflowOf = ({ node, settings }: Execution) => workflowWith(node, { settings });
 
-function startData(node: INode, input: IDataObject[]): IRunExecutionData {
-  return workflow.createRunExecutionData({
-    executionData: {
-      nodeExecutionStack: [
-        { node, data: { main: [input.map((json) => ({ json }))] }, source: null },
-      ],
-    },
-  });
-}
-
 async function runUntilItWaits(
   execution: Execution,
   runData: IRunExecutionData,
   around: Surroundings,
 ): Promise<void> {
-  const wf = workflowOf(execution);
-  const data = dataFor(execution, around);
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', execution.id, {
-    id: wf.id,
-    name: 'Test',
-    nodes: Object.values(wf.nodes),
-  } as never);
-  const run = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(wf);
-  if (run.data.resultData.error) throw run.data.resultData.error;
+  const run = await execute(workflowOf(execution), dataFor(execution, around), runData);
   if (!run.waitTill) throw new Error('The execution does not wait.');
   execution.data = JSON.stringify(run.data);
   execution.status = 'waiting';
@@ -186,15 +176,12 @@ function waiting(execution: Execution, around: Surroundings): Waiting {
     answers: execution.answers,
     isWaiting: () => execution.status === 'waiting',
     async again(parameters = {}) {
+      const { node } = execution;
       execution.status = 'running';
-      const node = {
-        ...execution.node,
-        parameters: { ...execution.node.parameters, ...parameters },
-      };
-      execution.node = node;
+      execution.node = { ...node, parameters: { ...node.parameters, ...parameters } };
       // What nodes keep in an execution stays with it.
       const { contextData } = (JSON.parse(execution.data) as IRunExecutionData).executionData!;
-      const data = startData(node, [{}]);
+      const data = runDataAt(execution.node, [{ json: {} }]);
       data.executionData!.contextData = contextData;
       await runUntilItWaits(execution, data, around);
     },

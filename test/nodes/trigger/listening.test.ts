@@ -5,6 +5,7 @@ import { listenToLog } from '../helpers/n8n.ts';
 import { EVENTS, stored, textOf, triggerScene } from '../helpers/triggerScene.ts';
 import type { Side } from '../helpers/webhookHost.ts';
 
+const log = listenToLog();
 const scene = triggerScene();
 const { hooksAt, send, trigger } = scene;
 const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ events }) => events);
@@ -75,16 +76,11 @@ describe('A sample while listening', () => {
 
   it('that comes too late, when listening has been stopped, is only a warning in the log', async () => {
     const { test } = trigger({ events: ['message.sent'], options: { sendSample: true } });
-    const log = listenToLog();
-    try {
-      await test.activate();
-      await test.deactivate();
-      await waitFor('the warning', () => log.warnings.length > 0);
-      expect(log.warnings).toEqual([expect.stringMatching(/^No sample event was sent/)]);
-      expect(log.errors).toEqual([]);
-    } finally {
-      log.stop();
-    }
+    await test.activate();
+    await test.deactivate();
+    await waitFor('the warning', () => log.warnings.length > 0);
+    expect(log.warnings).toEqual([expect.stringMatching(/^No sample event was sent/)]);
+    expect(log.errors).toEqual([]);
   });
 
   it('is not sent in production, nor unless asked for', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listenToLog } from '../helpers/n8n.ts';
-import { now, sign } from '../helpers/signedCalls.ts';
+import { heldBack, now, sign } from '../helpers/signedCalls.ts';
 import {
   EVENTS,
   payloadOf,
@@ -13,6 +13,7 @@ import {
 } from '../helpers/triggerScene.ts';
 import type { Json } from '../helpers/webhookHost.ts';
 
+const log = listenToLog();
 const scene = triggerScene();
 const { activated, hooksAt, send, trigger } = scene;
 
@@ -101,7 +102,6 @@ describe('Verification', () => {
   it('verifies during the overlap after rotations at the service, and has the new secret after publishing again', async () => {
     const event = 'conversation.opened';
     const side = await activated({ events: [event] });
-    const log = listenToLog();
     const opens = async (nth: number) => {
       await (await chatCustomer(scene.service.url)).write('Hello');
       await waitFor('the event', () => side.executions.length === nth);
@@ -111,29 +111,25 @@ describe('Verification', () => {
         id: string;
         secret: string;
       };
-    try {
-      await opens(1);
-      expect(log.warnings).toEqual([]);
-      const { secret: second } = await rotate();
-      await opens(2);
-      expect(log.warnings).toEqual([
-        expect.stringMatching(
-          /The secret of this subscription was rotated .* publish it again within 24 hours of the rotation/,
-        ),
-      ]);
-      await rotate();
-      await opens(3);
-      expect(log.warnings).toHaveLength(1); // once an hour is enough
+    await opens(1);
+    expect(log.warnings).toEqual([]);
+    const { secret: second } = await rotate();
+    await opens(2);
+    expect(log.warnings).toEqual([
+      expect.stringMatching(
+        /The secret of this subscription was rotated .* publish it again within 24 hours of the rotation/,
+      ),
+    ]);
+    await rotate();
+    await opens(3);
+    expect(log.warnings).toHaveLength(1); // once an hour is enough
 
-      await side.deactivate();
-      await side.activate();
-      await opens(4);
-      expect(log.warnings).toHaveLength(1);
-      expect((await send(side, { payload: payloadOf(event), secret: second })).status).toBe(401);
-      expect(JSON.stringify(log)).not.toContain('whsec_');
-    } finally {
-      log.stop();
-    }
+    await side.deactivate();
+    await side.activate();
+    await opens(4);
+    expect(log.warnings).toHaveLength(1);
+    expect((await send(side, { payload: payloadOf(event), secret: second })).status).toBe(401);
+    expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
   it('refuses what comes when its secret was revoked; publishing again brings it', async () => {
@@ -190,18 +186,11 @@ describe('One execution for a delivery', () => {
   it('answers a repeat 503 while the first is still in flight, and 200 afterwards', async () => {
     const side = await activated();
     const payload = payloadOf();
-    const taken = Promise.withResolvers<unknown>();
-    const goOn = Promise.withResolvers<unknown>();
-    side.startExecution = async (json, res) => {
-      side.executions.push(json);
-      taken.resolve(json);
-      await goOn.promise;
-      res.status(200).end();
-    };
+    const { started, finish } = heldBack(side);
     const first = send(side, { payload });
-    await taken.promise;
+    await started;
     expect((await send(side, { payload })).status).toBe(503);
-    goOn.resolve(true);
+    await finish(200, {});
     expect((await first).status).toBe(200);
     expect((await send(side, { payload })).status).toBe(200);
     expect(side.executions).toHaveLength(1);

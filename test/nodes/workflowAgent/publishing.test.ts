@@ -11,6 +11,7 @@ import {
   type WebhookHost,
 } from '../helpers/webhookHost.ts';
 
+const log = listenToLog();
 const stage = triggerStage();
 let made: Trigger[];
 beforeEach(() => {
@@ -70,12 +71,7 @@ describe('Publishing', () => {
 
   it('leaves the agent off with the option, and the log says what to do', async () => {
     const { production: side } = trigger({ options: { turnOn: false } });
-    const log = listenToLog();
-    try {
-      await side.activate();
-    } finally {
-      log.stop();
-    }
+    await side.activate();
     expect(await agent()).toMatchObject({ enabled: false, webhook: { timeout: 60 } });
     expect(log.infos.join()).toMatch(/The workflow is the agent\..*Agent → Turn On/);
   });

@@ -17,6 +17,8 @@ import {
 } from '../helpers/toolStage.ts';
 import { type Side } from '../helpers/webhookHost.ts';
 
+const log = listenToLog();
+
 describe('Listening for a test event', () => {
   it('registers a draft under the test name, is called with the sample, and removes it', async () => {
     const { test } = trigger({
@@ -104,16 +106,11 @@ describe('Listening for a test event', () => {
 
   it('that is stopped before the call leaves only a warning in the log', async () => {
     const { test } = trigger();
-    const log = listenToLog();
-    try {
-      await test.activate();
-      await test.deactivate();
-      await waitFor('the warning', () => log.warnings.length > 0);
-      expect(log.warnings).toEqual([expect.stringMatching(/^No test call was made/)]);
-      expect(log.errors).toEqual([]);
-    } finally {
-      log.stop();
-    }
+    await test.activate();
+    await test.deactivate();
+    await waitFor('the warning', () => log.warnings.length > 0);
+    expect(log.warnings).toEqual([expect.stringMatching(/^No test call was made/)]);
+    expect(log.errors).toEqual([]);
   });
 
   it.each<[string, (test: Side) => string]>([
@@ -164,16 +161,11 @@ describe('Listening for a test event', () => {
 
   it('says what is wrong with the sample of a call that cannot be made', async () => {
     const { test } = trigger({ sampleArguments: '{"order_number":1}' });
-    const log = listenToLog();
-    try {
-      await test.activate();
-      await waitFor('the log', () =>
-        log.warnings.some((entry) =>
-          /No test call was made.*order_number.*Sample Arguments/.test(entry),
-        ),
-      );
-    } finally {
-      log.stop();
-    }
+    await test.activate();
+    await waitFor('the log', () =>
+      log.warnings.some((entry) =>
+        /No test call was made.*order_number.*Sample Arguments/.test(entry),
+      ),
+    );
   });
 });

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { startTestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { failureOf, listenToLog } from '../helpers/n8n.ts';
+import { heldBack } from '../helpers/signedCalls.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
   call,
@@ -18,6 +19,8 @@ import {
   type Tool,
 } from '../helpers/toolStage.ts';
 import { type Json, type Trigger, type TriggerOptions } from '../helpers/webhookHost.ts';
+
+const log = listenToLog();
 
 describe('Publishing', () => {
   it('registers the tool, keeps its secret, and the tool goes live after the test call', async () => {
@@ -69,16 +72,11 @@ describe('Publishing', () => {
 
   it('does not wait for the test call', async () => {
     const { production: side } = trigger();
-    const end = Promise.withResolvers<true>();
-    side.startExecution = async (json, res) => {
-      side.executions.push(json);
-      await end.promise;
-      res.json({});
-    };
+    const { started, finish } = heldBack(side);
     await side.activate();
-    await waitFor('the test call', () => side.executions.length === 1);
+    await started;
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
-    end.resolve(true);
+    await finish(200, {});
     await untilLive();
   });
 
@@ -289,18 +287,11 @@ describe('Publishing', () => {
 
   it.each([false, true])('logs only that the agent is off (agent on: %s)', async (enabled) => {
     await stage.service.api.patch('/api/agent', { enabled });
-    const log = listenToLog();
-    try {
-      await published();
-      expect([...log.errors, ...log.warnings]).toEqual([]);
-      expect(log.infos).toEqual(
-        enabled
-          ? []
-          : [expect.stringMatching(/^The tool find_order is published. The agent is off/)],
-      );
-    } finally {
-      log.stop();
-    }
+    await published();
+    expect([...log.errors, ...log.warnings]).toEqual([]);
+    expect(log.infos).toEqual(
+      enabled ? [] : [expect.stringMatching(/^The tool find_order is published. The agent is off/)],
+    );
   });
 });
 
@@ -331,16 +322,11 @@ describe('Unpublishing', () => {
 
   it('stops a tool that is about to go live', async () => {
     const { production: side } = trigger();
-    const end = Promise.withResolvers<true>();
-    side.startExecution = async (json, res) => {
-      side.executions.push(json);
-      await end.promise;
-      res.json({});
-    };
+    const { started, finish } = heldBack(side);
     await side.activate();
-    await waitFor('the test call', () => side.executions.length === 1);
+    await started;
     await side.deactivate();
-    end.resolve(true);
+    await finish(200, {});
     await untilTested();
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: false });
   });
