@@ -5,7 +5,13 @@ import { TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { TOOL_TRIGGER } from './n8n.ts';
 import { triggerStage } from './triggerStage.ts';
-import type { Json, Side, Trigger, TriggerOptions } from './webhookHost.ts';
+import {
+  answerWith,
+  type Json,
+  type Side,
+  type Trigger,
+  type TriggerOptions,
+} from './webhookHost.ts';
 
 export const stage = triggerStage(TOOL_TEST_ENV);
 afterEach(async () => {
@@ -57,12 +63,7 @@ export function trigger(
     parameters: { ...PARAMETERS, ...parameters },
     ...options,
   });
-  for (const side of [made.production, made.test]) {
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(200).json({ found: true });
-    };
-  }
+  for (const side of [made.production, made.test]) answerWith(side, 200, { found: true });
   return made;
 }
 export async function published(

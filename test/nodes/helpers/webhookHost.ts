@@ -57,6 +57,14 @@ export interface Side {
   deactivate(): Promise<boolean>;
 }
 
+/** Has each execution of the workflow answer so. */
+export function answerWith(side: Side, status: number, body: unknown): void {
+  side.startExecution = (json, res) => {
+    side.executions.push(json);
+    res.status(status).json(body);
+  };
+}
+
 export interface Trigger {
   readonly production: Side;
   readonly test: Side;
@@ -97,20 +105,10 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
     ca,
     addTrigger(options) {
       const webhookId = `hook-${++triggers}`;
-      const trigger = { parameters: options.parameters } as Trigger & {
-        production: Side;
-        test: Side;
-      };
+      const trigger = { parameters: options.parameters } as Trigger;
+      const allOptions = { url, credential, ...options };
       const make = (isTest: boolean) =>
-        makeSide({
-          url: options.url ?? url,
-          webhookId,
-          isTest,
-          sides,
-          trigger,
-          options,
-          credential: options.credential ?? credential,
-        });
+        makeSide({ webhookId, isTest, sides, trigger, options: allOptions });
       return Object.assign(trigger, { production: make(false), test: make(true) });
     },
     close,
@@ -118,25 +116,15 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
 }
 
 interface SideOptions {
-  url: string;
   webhookId: string;
   isTest: boolean;
   sides: Map<string, (req: Request, res: Response) => Promise<void>>;
   trigger: Trigger;
-  options: TriggerOptions;
-  credential: () => Credential;
+  options: TriggerOptions & Required<Pick<TriggerOptions, 'url' | 'credential'>>;
 }
 
-function makeSide({
-  url,
-  webhookId,
-  isTest,
-  sides,
-  trigger,
-  options,
-  credential,
-}: SideOptions): Side {
-  const type = options.type ?? TRIGGER;
+function makeSide({ webhookId, isTest, sides, trigger, options }: SideOptions): Side {
+  const { type = TRIGGER, url, credential } = options;
   const triggerNode = nodeTypes.getByNameAndVersion(type) as INodeType;
   const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
   const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/${webhookDescription.path}`;
@@ -144,31 +132,30 @@ function makeSide({
     ourNode(type, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
   const workflowId = options.workflowId ?? `workflow-${webhookId}`;
   const urls = { webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` };
+  const webhookData = {
+    isTest,
+    webhookDescription,
+    node: 'Trigger',
+    workflowId,
+    httpMethod: 'POST',
+    path,
+  } as never;
+  /** The workflow with the stored static data. */
+  const load = () => workflowWith(node(), { id: workflowId, staticData: side.staticData });
 
-  /**
-   * Runs a life-cycle method on a workflow with the stored static data, and stores it afterwards.
-   */
+  /** Runs a life-cycle method, and stores the static data afterwards. */
   const hook = async (method: 'checkExists' | 'create' | 'delete'): Promise<boolean> => {
-    const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
-    const own = wf.getNode('Trigger')!;
-    const data = {
-      isTest,
-      webhookDescription,
-      node: own.name,
-      workflowId,
-      httpMethod: 'POST',
-      path,
-    } as never;
+    const wf = load();
     const context = new core.HookContext(
       wf,
-      own,
+      wf.getNode('Trigger')!,
       additionalData(credential, urls),
       method === 'delete' ? 'internal' : isTest ? 'manual' : 'trigger',
       method === 'delete' ? 'update' : isTest ? 'manual' : 'activate',
-      data,
+      webhookData,
     );
     const result = await triggerNode.webhookMethods!.default![method]!.call(context);
-    side.staticData = structuredClone(JSON.parse(JSON.stringify(wf.staticData)) as IDataObject);
+    side.staticData = JSON.parse(JSON.stringify(wf.staticData)) as IDataObject;
     return result;
   };
 
@@ -177,16 +164,8 @@ function makeSide({
     const readRawBody = async () => void Object.assign(req, { rawBody: pendingBytes });
     Object.assign(req, { readRawBody });
     if (options.rawBody !== 'when_read') await readRawBody();
-    const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
+    const wf = load();
     const data = additionalData(credential, { ...urls, httpRequest: req, httpResponse: res });
-    const webhookData = {
-      isTest,
-      webhookDescription,
-      node: 'Trigger',
-      workflowId,
-      httpMethod: 'POST',
-      path,
-    } as never;
     const context = new core.WebhookContext(
       wf,
       wf.getNode('Trigger')!,

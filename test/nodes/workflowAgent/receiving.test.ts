@@ -1,49 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+// What the agent trigger does with a turn. How a signature is checked, and a repeat told from a new
+// call, is shown with the trigger of tools.
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'undici';
-import { sharedTestCa } from '../../helpers/tls.ts';
 import { AGENT_TRIGGER } from '../helpers/n8n.ts';
-import { heldBack, now, sendCall, type CallOptions } from '../helpers/signedCalls.ts';
-import {
-  startWebhookHost,
-  type Json,
-  type Side,
-  type TriggerOptions,
-  type WebhookHost,
-} from '../helpers/webhookHost.ts';
-
-// What the agent trigger does with a turn. It calls no service then, so none runs here. How a
-// signature is checked, and a repeat told from a new call, is shown with the trigger of tools.
-
-const SECRET = 'whsec_c2VjcmV0';
-let host: WebhookHost;
-let agent: Agent;
-beforeAll(async () => {
-  const { ca } = await sharedTestCa();
-  agent = new Agent({ connect: { ca } });
-  host = await startWebhookHost(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
-});
-afterAll(async () => {
-  await agent.destroy();
-  await host.close();
-});
-
-function trigger(parameters: TriggerOptions['parameters'] = {}) {
-  const made = host.addTrigger({ type: AGENT_TRIGGER, parameters });
-  for (const [side, secret] of [
-    [made.production, SECRET],
-    [made.test, 'whsec_test'],
-  ] as const) {
-    side.isRegistered = true;
-    side.staticData = { 'node:Trigger': { secret } };
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(200).json([{ output: 'Hello' }]);
-    };
-  }
-  return made;
-}
-const published = (parameters?: TriggerOptions['parameters']) => trigger(parameters).production;
+import { heldBack, now } from '../helpers/signedCalls.ts';
+import { signedCallStage, type SendOptions } from '../helpers/signedCallStage.ts';
+import { answerWith, type Json, type TriggerOptions } from '../helpers/webhookHost.ts';
 
 const turn = (changes: Json = {}): Json => ({
   turn_id: `turn_${randomUUID()}`,
@@ -58,10 +20,16 @@ const turn = (changes: Json = {}): Json => ({
   sessionId: 'conv_1',
   ...changes,
 });
-const send = (
-  side: Side,
-  { call = turn(), ...options }: CallOptions & { call?: Json | Json[] } = {},
-) => sendCall(side, { agent, secret: SECRET, body: JSON.stringify(call), ...options });
+const { addTrigger, register, send } = signedCallStage(turn);
+
+function trigger(parameters: TriggerOptions['parameters'] = {}) {
+  const made = addTrigger({ type: AGENT_TRIGGER, parameters });
+  register(made.production);
+  register(made.test, 'whsec_test');
+  for (const side of [made.production, made.test]) answerWith(side, 200, [{ output: 'Hello' }]);
+  return made;
+}
+const published = (parameters?: TriggerOptions['parameters']) => trigger(parameters).production;
 
 describe('A turn', () => {
   it('starts the workflow with all its fields as they came, and the last node answers it', async () => {
@@ -117,7 +85,7 @@ describe('A turn', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it.each<[string, () => Parameters<typeof send>[1]]>([
+  it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
     ['a time more than 300 seconds ago', () => ({ t: now() - 302 })],

@@ -12,7 +12,7 @@ import {
   theTool,
   trigger,
 } from '../helpers/toolStage.ts';
-import { startWebhookHost, type TriggerOptions } from '../helpers/webhookHost.ts';
+import { answerWith, startWebhookHost, type TriggerOptions } from '../helpers/webhookHost.ts';
 
 describe('A tool that somebody else has published', () => {
   it('moves to another host, as after a change of WEBHOOK_URL, with the option to take over', async () => {
@@ -23,10 +23,7 @@ describe('A tool that somebody else has published', () => {
     try {
       const made = moved.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS, ...options });
       const { production: side } = made;
-      side.startExecution = (json, res) => {
-        side.executions.push(json);
-        res.json({});
-      };
+      answerWith(side, 200, {});
       expect(await failureOf(side.activate())).toMatchObject({
         httpCode: '409',
         message: expect.stringContaining(`of the n8n at ${new URL(stage.host.url).host}`),

@@ -12,6 +12,7 @@ import {
   tools,
   trigger,
 } from '../helpers/toolStage.ts';
+import { answerWith } from '../helpers/webhookHost.ts';
 
 describe('When publishing fails', () => {
   it('because the sample does not fit: says what to enter, and leaves nothing behind', async () => {
@@ -90,10 +91,7 @@ describe('When publishing fails', () => {
   it('at the test call: the tool stays a draft with the reason, until it is published again', async () => {
     const { production: side } = trigger();
     const { startExecution } = side;
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(422).json({ message: 'There is no such order' });
-    };
+    answerWith(side, 422, { message: 'There is no such order' });
     await side.activate();
     expect(await untilTested()).toMatchObject({
       status: 'draft',
@@ -107,10 +105,7 @@ describe('When publishing fails', () => {
 
   it('at the test call, because the workflow fails: it runs once although the service calls it three times', async () => {
     const { production: side } = trigger();
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(500).json({ message: 'Error in workflow' });
-    };
+    answerWith(side, 500, { message: 'Error in workflow' });
     await side.activate();
     expect(await untilTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
     expect((await stage.service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({

@@ -1,55 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+// What the agent call trigger does with a call.
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'undici';
-import { sharedTestCa } from '../../helpers/tls.ts';
 import { TOOL_TRIGGER } from '../helpers/n8n.ts';
-import { heldBack, now, sendCall, sign, type CallOptions } from '../helpers/signedCalls.ts';
-import {
-  startWebhookHost,
-  type Json,
-  type Side,
-  type TriggerOptions,
-  type WebhookHost,
-} from '../helpers/webhookHost.ts';
-
-// What the agent call trigger does with a call. It calls no service then, so none runs here: calls
-// are signed by hand, as docs/events-and-signatures.md describes it.
-
-const SECRET = 'whsec_c2VjcmV0';
-let host: WebhookHost;
-let agent: Agent;
-beforeAll(async () => {
-  const { ca } = await sharedTestCa();
-  agent = new Agent({ connect: { ca } });
-  host = await startWebhookHost(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
-});
-afterAll(async () => {
-  await agent.destroy();
-  await host.close();
-});
-
-const PARAMETERS = { toolName: 'find_order', toolDescription: 'Finds an order.' };
-/** A trigger whose secret n8n has stored, answering as n8n does when the last node finishes. */
-function published(
-  parameters: TriggerOptions['parameters'] = {},
-  options: Partial<TriggerOptions> = {},
-): Side {
-  const { production } = host.addTrigger({
-    type: TOOL_TRIGGER,
-    parameters: { ...PARAMETERS, ...parameters },
-    ...options,
-  });
-  return listening(production);
-}
-function listening(side: Side, secret = SECRET): Side {
-  side.isRegistered = true;
-  side.staticData = { 'node:Trigger': { secret } };
-  side.startExecution = (json, res) => {
-    side.executions.push(json);
-    res.status(200).json({ found: side.executions.length });
-  };
-  return side;
-}
+import { heldBack, now, sign } from '../helpers/signedCalls.ts';
+import { SECRET, signedCallStage, type SendOptions } from '../helpers/signedCallStage.ts';
+import { answerWith, type Json, type Side, type TriggerOptions } from '../helpers/webhookHost.ts';
 
 const envelope = (changes: Json = {}): Json => ({
   tool_call_id: `call_${randomUUID()}`,
@@ -58,10 +13,27 @@ const envelope = (changes: Json = {}): Json => ({
   conversation_id: 'conv_1',
   ...changes,
 });
-type SendOptions = CallOptions & { call?: Json };
-const send = (side: Side, { call = envelope(), ...options }: SendOptions = {}) =>
-  sendCall(side, { agent, secret: SECRET, body: JSON.stringify(call), ...options });
+const { addTrigger, register, send } = signedCallStage(envelope);
 type Sent = Awaited<ReturnType<typeof send>>;
+
+const PARAMETERS = { toolName: 'find_order', toolDescription: 'Finds an order.' };
+/** A trigger whose secret n8n has stored, answering as n8n does when the last node finishes. */
+function published(
+  parameters: TriggerOptions['parameters'] = {},
+  options: Partial<TriggerOptions> = {},
+): Side {
+  const { production: side } = addTrigger({
+    type: TOOL_TRIGGER,
+    parameters: { ...PARAMETERS, ...parameters },
+    ...options,
+  });
+  register(side);
+  side.startExecution = (json, res) => {
+    side.executions.push(json);
+    res.status(200).json({ found: side.executions.length });
+  };
+  return side;
+}
 
 describe('A tool call', () => {
   it('starts the workflow with what the agent gave, also under a name that n8n’s expressions can read, and is answered with its result', async () => {
@@ -96,17 +68,14 @@ describe('A tool call', () => {
   });
 
   it('comes under its test name while an editor listens, and the workflow sees the tool’s own', async () => {
-    const { test, production } = host.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS });
-    listening(test, 'whsec_test');
-    listening(production);
-    expect(
-      (await send(test, { call: envelope({ tool: 'find_order_test' }), secret: 'whsec_test' }))
-        .status,
-    ).toBe(200);
-    expect((await send(test, { secret: 'whsec_test' })).status).toBe(401);
-    expect((await send(production, { call: envelope({ tool: 'find_order_test' }) })).status).toBe(
-      401,
-    );
+    const { test, production } = addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS });
+    const secret = 'whsec_test';
+    register(test, secret);
+    register(production);
+    const testCall = () => envelope({ tool: 'find_order_test' });
+    expect((await send(test, { call: testCall(), secret })).status).toBe(200);
+    expect((await send(test, { secret })).status).toBe(401);
+    expect((await send(production, { call: testCall() })).status).toBe(401);
     expect(test.executions).toEqual([expect.objectContaining({ tool: 'find_order' })]);
     expect(production.executions).toEqual([]);
   });
@@ -121,11 +90,9 @@ describe('Verification', () => {
       const body = `{ "tool":"find_order",\n "tool_call_id" : "${id as string}", "arguments": {"n":1.0, "t":"\\u00fc"}, "conversation_id":"conv_1" }`;
       expect((await send(side, { body })).status).toBe(200);
       expect(side.executions[0]).toMatchObject({ arguments: { n: 1, t: 'ü' } });
-      const t = now();
       const reformatted = JSON.stringify({ ...JSON.parse(body), tool_call_id: 'call_other' });
-      expect(
-        (await send(side, { body: reformatted, signature: sign(SECRET, t, body) })).status,
-      ).toBe(401);
+      const signature = sign(SECRET, now(), body);
+      expect((await send(side, { body: reformatted, signature })).status).toBe(401);
       expect(side.executions).toHaveLength(1);
     },
   );
@@ -192,10 +159,7 @@ describe('A repeat of a call', () => {
   ])('after its end gets the same answer and runs nothing: %s', async (_what, status, body) => {
     const side = published();
     const call = envelope();
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(status).json(body);
-    };
+    answerWith(side, status, body);
     const first = await send(side, { call });
     expect(first).toMatchObject({ status, text: JSON.stringify(body) });
     same(first, await send(side, { call, t: now() - 1 }));
@@ -290,10 +254,7 @@ describe('A repeat of a call', () => {
   it('gets the empty answer of a workflow that ended without one', async () => {
     const side = published({ responseMode: 'responseNode' });
     const call = envelope();
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(200).json(undefined);
-    };
+    answerWith(side, 200, undefined);
     const first = await send(side, { call });
     expect(first).toMatchObject({ status: 200, text: '' });
     same(first, await send(side, { call }));

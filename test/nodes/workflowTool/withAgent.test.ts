@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { call, published, stage } from '../helpers/toolStage.ts';
-import { type Json } from '../helpers/webhookHost.ts';
+import { answerWith, type Json } from '../helpers/webhookHost.ts';
 
 describe('A published tool, with the agent of the real service,', () => {
   it('is called with what a customer wrote, and its answer is on record', async () => {
@@ -45,10 +45,7 @@ describe('A published tool, with the agent of the real service,', () => {
 
   it('fails when the workflow ends without responding', async () => {
     const { production: side } = await published({ responseMode: 'responseNode' });
-    side.startExecution = (json, res) => {
-      side.executions.push(json);
-      res.status(200).json(undefined);
-    };
+    answerWith(side, 200, undefined);
     expect(await call()).toMatchObject({
       status: 'failed',
       error: { type: 'invalid_response', message: expect.stringContaining('empty body') },
