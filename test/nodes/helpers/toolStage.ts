@@ -48,10 +48,11 @@ export const stored = (side: Side): Stored => (side.staticData['node:Trigger'] ?
 export const calls = (ending: string, method = 'POST') =>
   stage.wire.seen.filter((each) => each.method === method && each.path.endsWith(ending));
 
+export const FIELDS = [{ name: 'order_number' }];
 export const PARAMETERS: TriggerOptions['parameters'] = {
   toolName: 'find_order',
   toolDescription: 'Finds an order.',
-  parameters: { fields: [{ name: 'order_number' }] },
+  parameters: { fields: FIELDS },
 };
 /** Answers as n8n does when the last node finishes. */
 export function trigger(
@@ -65,6 +66,10 @@ export function trigger(
   });
   for (const side of [made.production, made.test]) answerWith(side, 200, { found: true });
   return made;
+}
+/** Changes fields of a trigger. */
+export function change(made: Trigger, parameters: TriggerOptions['parameters']): void {
+  made.parameters = { ...made.parameters, ...parameters };
 }
 export async function published(
   parameters?: TriggerOptions['parameters'],

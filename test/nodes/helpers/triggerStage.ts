@@ -1,7 +1,11 @@
 // What the tests of every trigger have: a real service, a line to it that can refuse calls and lose
 // answers, and the part of n8n around triggers.
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../helpers/service.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import type { Credential } from './n8n.ts';
 import { startWire, type Wire } from './strangers.ts';
@@ -14,13 +18,29 @@ interface TriggerStage {
   wire: Wire;
   /** What n8n uses: the service over the line, unless a test enters something else. */
   credential: Credential;
+  /** Starts one more service, and stops it after the test. */
+  startOtherService(options?: TestServiceOptions): Promise<TestService>;
+  /** Starts one more n8n, with the same credential, and closes it after the test. */
+  startOtherHost(): Promise<WebhookHost>;
 }
 
 /**
  * One stage for all tests of a file. Each test begins with a line that works and has seen no call.
  */
 export function triggerStage(env: Record<string, string> = {}): TriggerStage {
-  const stage = {} as TriggerStage;
+  const afterTest: Array<() => Promise<void>> = [];
+  const stage = {
+    async startOtherService(options) {
+      const service = await startTestService({ ca: stage.host.ca, ...options });
+      afterTest.push(() => service.stop());
+      return service;
+    },
+    async startOtherHost() {
+      const host = await startWebhookHost(() => stage.credential);
+      afterTest.push(() => host.close());
+      return host;
+    },
+  } as TriggerStage;
   const overTheLine = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });
   beforeAll(async () => {
     const { ca } = await sharedTestCa();
@@ -33,7 +53,8 @@ export function triggerStage(env: Record<string, string> = {}): TriggerStage {
     stage.credential = overTheLine();
     stage.wire.seen.length = 0;
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const close of afterTest.splice(0)) await close();
     Object.assign(stage.wire, { refuses: undefined, before: undefined, loses: () => false });
   });
   afterAll(async () => {

@@ -25,7 +25,6 @@ export interface TriggerOptions {
   nodeId?: string;
   /** A node of version 1 has rawBody; newer ones read it when they ask. */
   rawBody?: 'buffer' | 'when_read';
-  credential?: () => Credential;
   /** The origin of the addresses that the node sees; the host's own by default. */
   url?: string;
 }
@@ -106,9 +105,8 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
     addTrigger(options) {
       const webhookId = `hook-${++triggers}`;
       const trigger = { parameters: options.parameters } as Trigger;
-      const allOptions = { url, credential, ...options };
       const make = (isTest: boolean) =>
-        makeSide({ webhookId, isTest, sides, trigger, options: allOptions });
+        makeSide({ webhookId, isTest, sides, trigger, credential, options: { url, ...options } });
       return Object.assign(trigger, { production: make(false), test: make(true) });
     },
     close,
@@ -120,11 +118,12 @@ interface SideOptions {
   isTest: boolean;
   sides: Map<string, (req: Request, res: Response) => Promise<void>>;
   trigger: Trigger;
-  options: TriggerOptions & Required<Pick<TriggerOptions, 'url' | 'credential'>>;
+  credential: () => Credential;
+  options: TriggerOptions & { url: string };
 }
 
-function makeSide({ webhookId, isTest, sides, trigger, options }: SideOptions): Side {
-  const { type = TRIGGER, url, credential } = options;
+function makeSide({ webhookId, isTest, sides, trigger, credential, options }: SideOptions): Side {
+  const { type = TRIGGER, url } = options;
   const triggerNode = nodeTypes.getByNameAndVersion(type) as INodeType;
   const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
   const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/${webhookDescription.path}`;

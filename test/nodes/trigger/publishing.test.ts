@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
-import { startTestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
@@ -198,20 +197,16 @@ describe('Publishing again', () => {
   });
 
   it('moves with another credential: subscribes at the new service and refuses the old secret', async () => {
-    const other = await startTestService({ ca: scene.host.ca });
-    try {
-      const side = await activated();
-      const old = stored(side)!.secret;
-      await side.delete();
-      scene.credential = { baseUrl: other.url, apiKey: other.apiKey };
-      await side.activate();
-      expect(await hooksAt(side)).toEqual([]);
-      expect((await other.api.get('/api/hooks')).body.data).toHaveLength(1);
-      expect((await send(side, { secret: old })).status).toBe(401);
-      expect((await send(side)).status).toBe(200);
-    } finally {
-      await other.stop();
-    }
+    const other = await scene.startOtherService();
+    const side = await activated();
+    const old = stored(side)!.secret;
+    await side.delete();
+    scene.credential = { baseUrl: other.url, apiKey: other.apiKey };
+    await side.activate();
+    expect(await hooksAt(side)).toEqual([]);
+    expect((await other.api.get('/api/hooks')).body.data).toHaveLength(1);
+    expect((await send(side, { secret: old })).status).toBe(401);
+    expect((await send(side)).status).toBe(200);
   });
 });
 
@@ -293,20 +288,16 @@ describe('When publishing fails', () => {
   });
 
   it('at a local n8n, the message says how to allow it at the service', async () => {
-    const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
-    try {
-      const own = { baseUrl: strict.url, apiKey: strict.apiKey };
-      const closed = trigger({ events: ['message.sent'] }, { credential: () => own });
-      const { message } = await failureOf(closed.production.activate());
-      expect(message).toBe(
-        `Conversation Service may not call n8n at ${scene.host.url} yet. Choose where n8n runs under Settings of the service (${strict.url}/settings), or set N8N_URL of the service. Then publish again.`,
-      );
-      expect((await failureOf(closed.test.activate())).message).toMatch(
-        /Then execute the step again\.$/,
-      );
-    } finally {
-      await strict.stop();
-    }
+    const strict = await scene.startOtherService({ env: { ALLOWED_NETWORKS: '' } });
+    scene.credential = { baseUrl: strict.url, apiKey: strict.apiKey };
+    const closed = trigger({ events: ['message.sent'] });
+    const { message } = await failureOf(closed.production.activate());
+    expect(message).toBe(
+      `Conversation Service may not call n8n at ${scene.host.url} yet. Choose where n8n runs under Settings of the service (${strict.url}/settings), or set N8N_URL of the service. Then publish again.`,
+    );
+    expect((await failureOf(closed.test.activate())).message).toMatch(
+      /Then execute the step again\.$/,
+    );
   });
 
   it.each([
@@ -386,21 +377,17 @@ describe('Unpublishing', () => {
   it('keeps events for a minute: publishing after that starts with new events', async () => {
     let skewMs = 0;
     const clock = { now: () => new Date(Date.now() + skewMs) };
-    const service = await startTestService({ ca: scene.host.ca, clock });
-    try {
-      scene.credential = { baseUrl: service.url, apiKey: service.apiKey };
-      const side = await activated({ events: ['message.received'] });
-      const customer = await chatCustomer(service.url);
-      await side.deactivate();
-      await customer.write('in between');
-      skewMs = 61_000;
-      await side.activate();
-      await customer.write('after');
-      await waitFor('the event', () => side.executions.length > 0);
-      expect(side.executions.map(textOf)).toEqual(['after']);
-    } finally {
-      await service.stop();
-    }
+    const service = await scene.startOtherService({ clock });
+    scene.credential = { baseUrl: service.url, apiKey: service.apiKey };
+    const side = await activated({ events: ['message.received'] });
+    const customer = await chatCustomer(service.url);
+    await side.deactivate();
+    await customer.write('in between');
+    skewMs = 61_000;
+    await side.activate();
+    await customer.write('after');
+    await waitFor('the event', () => side.executions.length > 0);
+    expect(side.executions.map(textOf)).toEqual(['after']);
   });
 
   it('and publishing again within the minute brings what happened in between, once', async () => {

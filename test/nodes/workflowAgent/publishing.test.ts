@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { AGENT_TRIGGER, failureOf, listenToLog } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import { triggerStage } from '../helpers/triggerStage.ts';
-import {
-  startWebhookHost,
-  type Json,
-  type Side,
-  type Trigger,
-  type TriggerOptions,
-  type WebhookHost,
-} from '../helpers/webhookHost.ts';
+import type { Json, Side, Trigger, TriggerOptions, WebhookHost } from '../helpers/webhookHost.ts';
 
 const log = listenToLog();
 const stage = triggerStage();
-let made: Trigger[];
-beforeEach(() => {
-  made = [];
-});
+const made: Trigger[] = [];
 afterEach(async () => {
   stage.credential = { baseUrl: stage.service.url, apiKey: stage.service.apiKey };
-  for (const { production, test } of made) {
+  for (const { production, test } of made.splice(0)) {
     await production.delete();
     await test.delete();
   }
@@ -140,23 +130,17 @@ describe('An agent that another workflow is', () => {
     const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
     const before = trigger({}, options);
     await before.production.activate();
-    const moved = await startWebhookHost(() => stage.credential);
-    try {
-      const after = trigger({}, options, moved);
-      expect((await failureOf(after.production.activate())).message).toContain(
-        `of the n8n at ${new URL(stage.host.url).host}`,
-      );
-      after.parameters = { options: { takeOver: true } };
-      await after.production.activate();
-      expect(await before.production.deactivate()).toBe(true);
-      expect((await agent()).webhook).toMatchObject({
-        endpoint: after.production.url,
-        removed_at: null,
-      });
-      await after.production.deactivate();
-    } finally {
-      await moved.close();
-    }
+    const after = trigger({}, options, await stage.startOtherHost());
+    expect((await failureOf(after.production.activate())).message).toContain(
+      `of the n8n at ${new URL(stage.host.url).host}`,
+    );
+    after.parameters = { options: { takeOver: true } };
+    await after.production.activate();
+    expect(await before.production.deactivate()).toBe(true);
+    expect((await agent()).webhook).toMatchObject({
+      endpoint: after.production.url,
+      removed_at: null,
+    });
   });
 
   it('is free once that workflow is unpublished', async () => {

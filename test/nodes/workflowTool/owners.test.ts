@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { failureOf, TOOL_TRIGGER } from '../helpers/n8n.ts';
 import {
   call,
+  change,
   define,
   elsewhere,
   untilLive,
@@ -12,30 +13,26 @@ import {
   theTool,
   trigger,
 } from '../helpers/toolStage.ts';
-import { answerWith, startWebhookHost, type TriggerOptions } from '../helpers/webhookHost.ts';
+import { answerWith, type TriggerOptions } from '../helpers/webhookHost.ts';
 
 describe('A tool that somebody else has published', () => {
   it('moves to another host, as after a change of WEBHOOK_URL, with the option to take over', async () => {
     const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
     await published({}, options);
     const { id } = await theTool();
-    const moved = await startWebhookHost(() => stage.credential);
-    try {
-      const made = moved.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS, ...options });
-      const { production: side } = made;
-      answerWith(side, 200, {});
-      expect(await failureOf(side.activate())).toMatchObject({
-        httpCode: '409',
-        message: expect.stringContaining(`of the n8n at ${new URL(stage.host.url).host}`),
-      });
-      made.parameters = { ...made.parameters, options: { takeOver: true } };
-      await side.activate();
-      await untilLive();
-      expect(await theTool()).toMatchObject({ id, endpoint: side.url });
-      expect(side.executions).toHaveLength(1);
-    } finally {
-      await moved.close();
-    }
+    const moved = await stage.startOtherHost();
+    const made = moved.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS, ...options });
+    const { production: side } = made;
+    answerWith(side, 200, {});
+    expect(await failureOf(side.activate())).toMatchObject({
+      httpCode: '409',
+      message: expect.stringContaining(`of the n8n at ${new URL(stage.host.url).host}`),
+    });
+    change(made, { options: { takeOver: true } });
+    await side.activate();
+    await untilLive();
+    expect(await theTool()).toMatchObject({ id, endpoint: side.url });
+    expect(side.executions).toHaveLength(1);
   });
 
   it.each(['live', 'paused', 'draft'] as const)(

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IDataObject } from 'n8n-workflow';
-import { startTestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { failureOf, listenToLog } from '../helpers/n8n.ts';
 import { heldBack } from '../helpers/signedCalls.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
   call,
+  change,
   define,
   elsewhere,
   untilLive,
@@ -17,6 +16,7 @@ import {
   theTool,
   trigger,
   type Tool,
+  FIELDS,
 } from '../helpers/toolStage.ts';
 import { type Json, type Trigger, type TriggerOptions } from '../helpers/webhookHost.ts';
 
@@ -121,31 +121,22 @@ describe('Publishing', () => {
     ],
     ['the static data was lost', ({ production }) => void (production.staticData = {})],
     ['the secret was lost', ({ production }) => void delete stored(production).secret],
-    [
-      'a field was changed here',
-      (changed) => void (changed.parameters = { ...changed.parameters, timeout: 30 }),
-    ],
+    ['a field was changed here', (changed) => change(changed, { timeout: 30 })],
     [
       'the parameters were changed here',
-      (changed) =>
-        void (changed.parameters = {
-          ...changed.parameters,
-          parameters: { fields: [{ name: 'order_number' }, { name: 'more' }] },
-        }),
+      (changed) => change(changed, { parameters: { fields: [...FIELDS, { name: 'more' }] } }),
     ],
-  ])('again repairs the tool when %s', async (_what, change) => {
+  ])('again repairs the tool when %s', async (what, damage) => {
     const made = await published();
-    await change(made, await theTool());
+    await damage(made, await theTool());
     await made.production.activate();
     await untilLive();
     expect(await theTool()).toMatchObject({
       endpoint: made.production.url,
       description: 'Finds an order.',
     });
-    const args =
-      (made.parameters.parameters as { fields: IDataObject[] }).fields.length > 1
-        ? { order_number: 'A', more: 'B' }
-        : { order_number: 'A' };
+    const more = what === 'the parameters were changed here' ? { more: 'B' } : {};
+    const args = { order_number: 'A', ...more };
     expect(await call('find_order', args)).toMatchObject({
       status: 'succeeded',
       result: { found: true },
@@ -169,7 +160,7 @@ describe('Publishing', () => {
     const { id } = await theTool();
     const { secret } = stored(made.production);
     await made.production.deactivate();
-    made.parameters = { ...made.parameters, parameters: { fields: [{ name: 'email' }] } };
+    change(made, { parameters: { fields: [{ name: 'email' }] } });
     await made.production.activate();
     await untilLive();
     expect((await theTool()).id).toBe(id);
@@ -183,7 +174,7 @@ describe('Publishing', () => {
   it('follows another name', async () => {
     const made = await published();
     const { id } = await theTool();
-    made.parameters = { ...made.parameters, toolName: 'track_order' };
+    change(made, { toolName: 'track_order' });
     await made.production.activate();
     await untilLive('track_order');
     expect(await theTool()).toMatchObject({ id, name: 'track_order' });
@@ -192,7 +183,7 @@ describe('Publishing', () => {
   it('takes over the draft that has the new name, and removes its former tool', async () => {
     const made = await published();
     const draft = await define('track_order', elsewhere());
-    made.parameters = { ...made.parameters, toolName: 'track_order' };
+    change(made, { toolName: 'track_order' });
     await made.production.activate();
     await untilLive('track_order');
     expect(await theTool()).toMatchObject({ id: draft.id });
@@ -200,18 +191,14 @@ describe('Publishing', () => {
   });
 
   it('registers anew, with another credential, at another service', async () => {
-    const other = await startTestService({ ca: stage.host.ca });
-    try {
-      const { production: side } = await published();
-      await side.deactivate();
-      stage.credential = { baseUrl: other.url, apiKey: other.apiKey };
-      await side.activate();
-      const there = async () => (await other.api.get('/api/tools')).body.data[0] as Tool;
-      await waitFor('it to be live there', async () => (await there()).status === 'live');
-      expect(await theTool()).toMatchObject({ status: 'paused' });
-    } finally {
-      await other.stop();
-    }
+    const other = await stage.startOtherService();
+    const { production: side } = await published();
+    await side.deactivate();
+    stage.credential = { baseUrl: other.url, apiKey: other.apiKey };
+    await side.activate();
+    const there = async () => (await other.api.get('/api/tools')).body.data[0] as Tool;
+    await waitFor('it to be live there', async () => (await there()).status === 'live');
+    expect(await theTool()).toMatchObject({ status: 'paused' });
   });
 
   it('waits for n8n to store a secret that replaces a former one', async () => {
@@ -316,7 +303,7 @@ describe('Unpublishing', () => {
     stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
     expect(await made.production.delete()).toBe(false);
     made.production.staticData = {};
-    made.parameters = { ...made.parameters, toolName: 'Not a name' };
+    change(made, { toolName: 'Not a name' });
     expect(await made.production.delete()).toBe(false);
   });
 

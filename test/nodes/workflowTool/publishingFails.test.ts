@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { startTestService } from '../../helpers/service.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
+  change,
   untilLive,
   untilTested,
   published,
@@ -16,10 +16,8 @@ import { answerWith } from '../helpers/webhookHost.ts';
 
 describe('When publishing fails', () => {
   it('because the sample does not fit: says what to enter, and leaves nothing behind', async () => {
-    const error = await failureOf(
-      trigger({ sampleArguments: '{"order_number":1}' }).production.activate(),
-    );
-    expect(error).toMatchObject({
+    const { production: side } = trigger({ sampleArguments: '{"order_number":1}' });
+    expect(await failureOf(side.activate())).toMatchObject({
       name: 'NodeApiError',
       httpCode: '400',
       message: expect.stringMatching(
@@ -30,20 +28,15 @@ describe('When publishing fails', () => {
   });
 
   it('because of the address: says what to set, and that it is to be published again', async () => {
-    const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
-    try {
-      const own = { baseUrl: strict.url, apiKey: strict.apiKey };
-      const error = await failureOf(trigger({}, { credential: () => own }).production.activate());
-      expect(error).toMatchObject({
-        httpCode: '422',
-        message: expect.stringMatching(
-          /Choose where n8n runs under Settings of the service.*publish/,
-        ),
-      });
-      expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
-    } finally {
-      await strict.stop();
-    }
+    const strict = await stage.startOtherService({ env: { ALLOWED_NETWORKS: '' } });
+    stage.credential = { baseUrl: strict.url, apiKey: strict.apiKey };
+    expect(await failureOf(trigger().production.activate())).toMatchObject({
+      httpCode: '422',
+      message: expect.stringMatching(
+        /Choose where n8n runs under Settings of the service.*publish/,
+      ),
+    });
+    expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
   });
 
   it('because the service is away: says so', async () => {
@@ -78,7 +71,7 @@ describe('When publishing fails', () => {
   it('with an error of the service, and a tool that was live: it is not half changed', async () => {
     const made = await published();
     const before = await theTool();
-    made.parameters = { ...made.parameters, toolDescription: 'Else.' };
+    change(made, { toolDescription: 'Else.' });
     stage.wire.refuses = (method) => (method === 'PUT' ? 500 : undefined);
     expect(await failureOf(made.production.create())).toMatchObject({ httpCode: '500' });
     expect(await theTool()).toEqual(before);
