@@ -4,8 +4,8 @@ import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { TestClock } from '../../helpers/testClock.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
-import { startWire, type Wire } from './strangers.ts';
 import { byId } from './actions.ts';
+import { startWire, type Wire } from './strangers.ts';
 import { startWaitingHost, type Waiting, type WaitingHost } from './waitingHost.ts';
 
 interface WaitJson {

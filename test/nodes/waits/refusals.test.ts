@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { INode } from 'n8n-workflow';
 import { ACTION_TOOL, actionNode, AGENT_TRIGGER, failureOf, TOOL_TRIGGER } from '../helpers/n8n.ts';
 import { byId } from '../helpers/actions.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
@@ -10,6 +11,23 @@ const refused = async (options: Parameters<typeof scene.host.wait>[0]) => {
   return { message, description };
 };
 const question = { resource: 'approval', parameters: { message: 'Refund?' } } as const;
+/** Asks in a workflow that a trigger started, with another node before ours. */
+const runFrom = (
+  trigger: string,
+  triggerParameters: INode['parameters'],
+  output: Record<string, unknown>,
+  parameters: INode['parameters'] = question.parameters,
+) =>
+  runFromTrigger({
+    credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
+    trigger,
+    triggerParameters,
+    output,
+    between: { order: 'A-1042' },
+    resource: 'approval',
+    operation: 'sendAndWait',
+    parameters,
+  });
 
 describe('Before it asks, a waiting operation refuses', () => {
   it('a workflow in which n8n can take an approval for a rejection, and says where to set it', async () => {
@@ -21,14 +39,7 @@ describe('Before it asks, a waiting operation refuses', () => {
   });
 
   it('a workflow whose agent answers by the last node, which n8n answers with before the wait is over', async () => {
-    const run = runFromTrigger({
-      credential: { baseUrl: scene.wire.url, apiKey: 'k' },
-      trigger: AGENT_TRIGGER,
-      output: { turn_id: 'turn_1' },
-      between: {},
-      ...question,
-      operation: 'sendAndWait',
-    });
+    const run = runFrom(AGENT_TRIGGER, {}, { turn_id: 'turn_1' });
     expect(await failureOf(run)).toMatchObject({
       message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
       description: expect.stringContaining('"Using Agent Turn Operations"'),
@@ -36,25 +47,16 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(scene.wire.seen).toEqual([]);
   });
 
-  /** A workflow that a call of its tool started, with another node before ours. */
-  const calledAsTool = (responseMode: string | null, output: Record<string, unknown> = {}) =>
-    runFromTrigger({
-      credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
-      trigger: TOOL_TRIGGER,
-      triggerParameters: {
-        toolName: 'refund',
-        toolDescription: 'Refunds an order.',
-        ...(responseMode === null ? {} : { responseMode }),
-      },
-      output: { tool_call_id: 'call_1', ...output },
-      between: {},
-      resource: 'approval',
-      parameters: { message: `Refund, answered by ${responseMode}?` },
-      operation: 'sendAndWait',
-    });
+  const calledAsTool = (mode: INode['parameters'], output: Record<string, unknown> = {}) =>
+    runFrom(
+      TOOL_TRIGGER,
+      { toolName: 'refund', toolDescription: 'Refunds an order.', ...mode },
+      { tool_call_id: 'call_1', ...output },
+      { message: `Refund, answered by ${mode.responseMode}?` },
+    );
 
   it('a workflow whose tool answers by the last node, and says how it can answer before', async () => {
-    for (const mode of [null, 'lastNode'])
+    for (const mode of [{}, { responseMode: 'lastNode' }])
       expect(await failureOf(calledAsTool(mode))).toMatchObject({
         message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
         description: expect.stringMatching(
@@ -66,17 +68,16 @@ describe('Before it asks, a waiting operation refuses', () => {
 
   it.each(['onReceived', 'responseNode'])(
     'a call that tests a tool which answers by %s; any other call asks',
-    async (mode) => {
-      expect(
-        await failureOf(calledAsTool(mode, { conversation_id: 'conv_test', is_test: true })),
-      ).toMatchObject({
+    async (responseMode) => {
+      const test = { conversation_id: 'conv_test', is_test: true };
+      expect(await failureOf(calledAsTool({ responseMode }, test))).toMatchObject({
         message: 'This call only tests the tool: nobody is asked',
         description: expect.stringMatching(/^To try it for real, .*chat page/),
       });
       expect(scene.wire.seen).toEqual([]);
-      await calledAsTool(mode);
+      await calledAsTool({ responseMode });
       expect(await scene.newest()).toMatchObject({
-        message: `Refund, answered by ${mode}?`,
+        message: `Refund, answered by ${responseMode}?`,
         status: 'open',
       });
     },
@@ -84,15 +85,7 @@ describe('Before it asks, a waiting operation refuses', () => {
 
   it('an unknown turn: the error names the one that started the execution, whatever node is between', async () => {
     const turnId = 'turn_01JD6Z0000000000000000000A';
-    const run = runFromTrigger({
-      credential: { baseUrl: scene.wire.url, apiKey: scene.service.apiKey },
-      trigger: AGENT_TRIGGER,
-      triggerParameters: { responseMode: 'onReceived' },
-      output: { turn_id: turnId },
-      between: { order: 'A-1042' },
-      ...question,
-      operation: 'sendAndWait',
-    });
+    const run = runFrom(AGENT_TRIGGER, { responseMode: 'onReceived' }, { turn_id: turnId });
     const { message, context } = await failureOf(run);
     expect(message).toContain(turnId);
     expect(context.code).toBe('not_found');
@@ -115,45 +108,37 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(waiting.isWaiting()).toBe(true);
   });
 
-  it('an empty question, no choices, unusable details, a time limit out of range, and a wrong ID', async () => {
-    const { id } = await scene.open();
-    const messageOf = async (parameters: Record<string, unknown>, resource = 'approval') =>
-      (await refused({ resource: resource as 'approval', parameters: parameters as never }))
-        .message;
-    const ask = (parameters: Record<string, unknown>) =>
-      messageOf({ ...byId(id), ...parameters }, 'conversation');
-    expect(await messageOf({ message: ' ' })).toBe('The message is empty');
-    expect(await ask({ text: ' ' })).toBe('The text of the message is empty');
-    expect(await ask({ text: 'When?', accept: 'choice', choices: '\n' })).toBe(
-      'There are no choices',
-    );
-    const rows = [
-      { label: 'Order', value: 'A-1042' },
-      { label: ' Order', value: 'A-1043' },
-    ];
-    expect(await messageOf({ message: 'Ok?', detailFields: { values: rows } })).toBe(
-      'Two details have the label "Order"',
-    );
-    expect(await messageOf({ message: 'Ok?', specifyDetails: 'json', details: '[1]' })).toBe(
-      '"Details" is not a JSON object',
-    );
-    for (const timeLimit of [0, 366])
-      expect(await messageOf({ message: 'Ok?', timeLimit })).toBe(
-        '"Wait Up To" is not a time of up to 365 days',
-      );
-    expect(await messageOf({ message: 'Ok?', turnId: 'conv_1' })).toBe(
-      '"conv_1" is not the ID of an agent turn',
-    );
+  const rows = [
+    { label: 'Order', value: 'A-1042' },
+    { label: ' Order', value: 'A-1043' },
+  ];
+  it.each<[string, INode['parameters']]>([
+    ['The message is empty', { message: ' ' }],
+    ['Two details have the label "Order"', { detailFields: { values: rows } }],
+    ['"Details" is not a JSON object', { specifyDetails: 'json', details: '[1]' }],
+    ['"Wait Up To" is not a time of up to 365 days', { timeLimit: 0 }],
+    ['"Wait Up To" is not a time of up to 365 days', { timeLimit: 366 }],
+    ['"conv_1" is not the ID of an agent turn', { turnId: 'conv_1' }],
+  ])('to ask the team: %s %j', async (message, parameters) => {
+    const asked = { message: 'Ok?', ...parameters };
+    expect(await refused({ resource: 'approval', parameters: asked })).toMatchObject({ message });
+    expect(scene.wire.seen).toEqual([]);
+  });
+
+  it.each<[string, INode['parameters']]>([
+    ['The text of the message is empty', { text: ' ' }],
+    ['There are no choices', { text: 'When?', accept: 'choice', choices: '\n' }],
+  ])('to ask the customer: %s', async (message, question) => {
+    const parameters = { ...byId('conv_1'), ...question };
+    expect(await refused({ resource: 'conversation', parameters })).toMatchObject({ message });
     expect(scene.wire.seen).toEqual([]);
   });
 
   it('a question without a conversation and without a turn, and says where to find one', async () => {
-    const parameters = { text: 'What is your order number?' };
-    const input = [{ output: 'From an AI Agent' }];
     const { message, description } = await refused({
       resource: 'conversation',
-      parameters,
-      input,
+      parameters: { text: 'What is your order number?' },
+      input: [{ output: 'From an AI Agent' }],
     });
     expect(message).toBe('The ID of the conversation is empty');
     expect(description).toContain('$("Conversation Service Trigger").item.json.conversation.id');

@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ChatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { waitScene } from '../helpers/waitScene.ts';
 
 const scene = waitScene();
 const DAY_MS = 24 * 3600 * 1000;
+const untilRead = (customer: ChatCustomer, wanted: string) =>
+  waitFor(wanted, async () => (await customer.read()).some(({ text }) => text === wanted));
 
 describe('Conversation → Send and Wait for Reply', () => {
   it('sends, rests, and goes on with all messages that the customer writes in a row', async () => {
@@ -47,9 +50,7 @@ describe('Conversation → Send and Wait for Reply', () => {
     const waiting = await scene.ask(id, { accept: 'number', options });
     await customer.write('Many');
     scene.clock.advance(10_000);
-    await waitFor('the question again', async () =>
-      (await customer.read()).some(({ text }) => text === 'Please send a number.'),
-    );
+    await untilRead(customer, 'Please send a number.');
     await customer.write('Very many');
     scene.clock.advance(10_000);
     expect(await waiting.output()).toMatchObject({
@@ -68,9 +69,7 @@ describe('Conversation → Send and Wait for Reply', () => {
     const options = { remindAfterMinutes: 4.1, reminderText: 'Are you still there?' };
     const waiting = await scene.ask(id, { options });
     scene.clock.advance(5 * 60_000);
-    await waitFor('the reminder', async () =>
-      (await customer.read()).some(({ text }) => text === 'Are you still there?'),
-    );
+    await untilRead(customer, 'Are you still there?');
     await customer.write('Yes');
     scene.clock.advance(10_000);
     expect(await waiting.output()).toMatchObject({ answered: true, text: 'Yes' });

@@ -37,18 +37,19 @@ describe('A question', () => {
 });
 
 describe('A call of the address at which an execution goes on', () => {
+  const refusedWith = (code: string) => ({
+    status: 409,
+    body: { resumed: false, error: { code } },
+  });
+
   it('decides nothing, whatever it says', async () => {
     const waiting = await scene.askTeam();
     const { id } = await scene.newest();
     for (const body of [{}, { approved: true }, { data: { approved: true } }, 'wait', null])
-      expect(await waiting.call(body)).toMatchObject({
-        status: 409,
-        body: { resumed: false, error: { code: 'not_the_current_wait' } },
-      });
-    expect(await waiting.call({ wait_id: id, status: 'approved', approved: true })).toMatchObject({
-      status: 409,
-      body: { resumed: false, error: { code: 'wait_not_ended' } },
-    });
+      expect(await waiting.call(body)).toMatchObject(refusedWith('not_the_current_wait'));
+    expect(await waiting.call({ wait_id: id, status: 'approved', approved: true })).toMatchObject(
+      refusedWith('wait_not_ended'),
+    );
     expect(waiting.isWaiting()).toBe(true);
     await scene.decide(false);
     expect(await waiting.output()).toMatchObject({ data: { approved: false, status: 'rejected' } });
@@ -60,10 +61,9 @@ describe('A call of the address at which an execution goes on', () => {
     await scene.decide(true);
     await other.output();
     const waiting = await scene.askTeam();
-    expect(await waiting.call({ wait_id: approvedId })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'not_the_current_wait' } },
-    });
+    expect(await waiting.call({ wait_id: approvedId })).toMatchObject(
+      refusedWith('not_the_current_wait'),
+    );
     expect(waiting.isWaiting()).toBe(true);
   });
 
