@@ -15,7 +15,7 @@ import {
   triggerNode,
 } from './helpers/n8n.ts';
 import { builtFile } from './helpers/builtFile.ts';
-import { freeAddress, startHttpServer } from './helpers/strangers.ts';
+import { freeAddress, startHttpServer, startWebPage } from './helpers/strangers.ts';
 
 const { describeConnectionFailure } = builtFile<{
   describeConnectionFailure: (code: string, baseUrl: string) => string;
@@ -34,6 +34,11 @@ function test(data: { baseUrl: string; apiKey: string }): Promise<INodeCredentia
   const context = new core.CredentialTestContext({} as never);
   return method.call(context, { id: '1', name: 'Test', type: credentialType.name, data });
 }
+
+const errorLike = (message: RegExp) => ({
+  status: 'Error',
+  message: expect.stringMatching(message),
+});
 
 describe('The test of the credential', () => {
   it.each([triggerNode, toolTriggerNode, agentTriggerNode])(
@@ -57,11 +62,10 @@ describe('The test of the credential', () => {
   });
 
   it('says that the key is wrong, and the address right', async () => {
-    const result = await test({ baseUrl: service.url, apiKey: `cs_live_${'x'.repeat(32)}` });
-    expect(result).toEqual({
-      status: 'Error',
-      message: expect.stringMatching(/address is right, but the API key is not valid/),
-    });
+    const apiKey = `cs_live_${'x'.repeat(32)}`;
+    expect(await test({ baseUrl: service.url, apiKey })).toEqual(
+      errorLike(/address is right, but the API key is not valid/),
+    );
     expect(await test({ baseUrl: service.url, apiKey: '' })).toEqual({
       status: 'Error',
       message: 'The API key is empty.',
@@ -70,27 +74,23 @@ describe('The test of the credential', () => {
 
   it('says that nothing answers at the address', async () => {
     const baseUrl = await freeAddress();
-    expect(await test({ baseUrl, apiKey: service.apiKey })).toEqual({
-      status: 'Error',
-      message: expect.stringMatching(
+    expect(await test({ baseUrl, apiKey: service.apiKey })).toEqual(
+      errorLike(
         /^Nothing answers at .* \(ECONNREFUSED\)\. Check the base URL.*host\.docker\.internal/,
       ),
-    });
+    );
     const unknown = await test({ baseUrl: 'https://conversations.invalid', apiKey: 'k' });
     expect(unknown.message).toMatch(/^Nothing answers at https:\/\/conversations\.invalid/);
   });
 
   it('says that something else answers', async () => {
-    const page = await startHttpServer((_req, res) =>
-      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works</h1>'),
-    );
+    const page = await startWebPage();
     const missing = await startHttpServer((_req, res) => res.writeHead(404).end());
     try {
       for (const { url } of [page, missing]) {
-        expect(await test({ baseUrl: url, apiKey: 'k' })).toEqual({
-          status: 'Error',
-          message: expect.stringMatching(/but not as Conversation Service/),
-        });
+        expect(await test({ baseUrl: url, apiKey: 'k' })).toEqual(
+          errorLike(/but not as Conversation Service/),
+        );
       }
       expect((await test({ baseUrl: `${service.url}/api`, apiKey: service.apiKey })).status).toBe(
         'Error',
@@ -103,11 +103,9 @@ describe('The test of the credential', () => {
   it('says that the certificate is not trusted, and how to make it so', async () => {
     const server = await startTlsReceiver();
     try {
-      const result = await test({ baseUrl: server.url, apiKey: 'k' });
-      expect(result).toEqual({
-        status: 'Error',
-        message: expect.stringMatching(/does not trust the certificate.*NODE_EXTRA_CA_CERTS/),
-      });
+      expect(await test({ baseUrl: server.url, apiKey: 'k' })).toEqual(
+        errorLike(/does not trust the certificate.*NODE_EXTRA_CA_CERTS/),
+      );
     } finally {
       await server.close();
     }
@@ -122,11 +120,8 @@ describe('The test of the credential', () => {
   });
 
   it('asks for https before it sends the key anywhere', async () => {
-    const result = await test({ baseUrl: 'http://conversations.example.com', apiKey: 'k' });
-    expect(result).toEqual({
-      status: 'Error',
-      message: expect.stringMatching(/must begin with https:\/\//),
-    });
+    const baseUrl = 'http://conversations.example.com';
+    expect(await test({ baseUrl, apiKey: 'k' })).toEqual(errorLike(/must begin with https:\/\//));
   });
 });
 

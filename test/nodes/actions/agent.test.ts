@@ -37,11 +37,10 @@ describe('the agent', () => {
       decided_by: 'webhook',
       enabled: false,
     });
-    expect(
-      await agent('update', {
-        updateFields: { handoverPhrases: '={{ ["call me", "a person"] }}' },
-      }),
-    ).toMatchObject({ handover_phrases: ['call me', 'a person'] });
+    const handoverPhrases = '={{ ["call me", "a person"] }}';
+    expect(await agent('update', { updateFields: { handoverPhrases } })).toMatchObject({
+      handover_phrases: ['call me', 'a person'],
+    });
   });
 
   it('says when there is nothing to update', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
-import { contactById, useService } from '../helpers/actions.ts';
+import { contactById, type Rest, useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 
 const { open, resource, service } = useService(MEMBER_ENV);
@@ -24,13 +24,13 @@ describe('Contact', () => {
 
   it('is shown masked, by default that of the conversation in the item', async () => {
     const { items } = await contact('get', { input: [{ contact: { id: zoe.contactId } }] });
-    expect(items).toEqual([
-      expect.objectContaining({
+    expect(items).toMatchObject([
+      {
         id: zoe.contactId,
         name: 'Zoe',
         email_masked: expect.stringContaining('•'),
         last_conversation_id: zoe.conversationId,
-      }),
+      },
     ]);
     expect(items[0]).not.toHaveProperty('email');
   });
@@ -88,8 +88,8 @@ describe('Contact', () => {
   });
 
   it('is listed, newest first, and by a part of the name', async () => {
-    const names = async (parameters: Record<string, unknown>) =>
-      (await contact('getAll', { parameters: parameters as never })).items.map(({ name }) => name);
+    const names = async (parameters: Rest['parameters']) =>
+      (await contact('getAll', { parameters })).items.map(({ name }) => name);
     expect(await names({ returnAll: true })).toEqual(['Yann', 'Zoe']);
     expect(await names({ limit: 1 })).toEqual(['Yann']);
     expect(await names({ filters: { q: 'zo' } })).toEqual(['Zoe']);

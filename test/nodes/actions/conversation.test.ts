@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, type Rest, useService } from '../helpers/actions.ts';
+import { byId, chosen, type Rest, useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 
 const { open, resource } = useService();
@@ -18,22 +18,16 @@ describe('Conversation', () => {
 
   it('finds by e-mail and by phone', async () => {
     const { id, email } = await open('Hi', { phone: '+49 170 1234567' });
-    const byEmail = await conversation('findByContact', {
-      parameters: { findBy: 'email', email: ` ${email} ` },
-    });
-    const byPhone = await conversation('findByContact', {
-      parameters: { findBy: 'phone', phone: '+49 170 1234567' },
-    });
-    expect([byEmail.items[0]!.id, byPhone.items[0]!.id]).toEqual([id, id]);
+    for (const parameters of [
+      { findBy: 'email', email: ` ${email} ` },
+      { findBy: 'phone', phone: '+49 170 1234567' },
+    ])
+      expect((await conversation('findByContact', { parameters })).items[0]!.id).toBe(id);
   });
 
   it('fails for an unknown contact and says how to continue without one', async () => {
-    const error = await failureOf(
-      conversation('findByContact', {
-        parameters: { findBy: 'email', email: 'nobody@example.com' },
-      }),
-    );
-    expect(error).toMatchObject({
+    const parameters = { findBy: 'email', email: 'nobody@example.com' };
+    expect(await failureOf(conversation('findByContact', { parameters }))).toMatchObject({
       httpCode: '404',
       description: expect.stringContaining('Return Nothing'),
     });
@@ -101,11 +95,11 @@ describe('Conversation', () => {
     const { id } = await open('Hello', { name: 'Zacharias' });
     const { items: found } = await conversation('get', { parameters: byId(id) });
     const contact = String(found[0]!.contact_id);
-    const ids = async (filters: Record<string, unknown>) =>
+    const ids = async (filters: object) =>
       (
         await conversation('getAll', { parameters: { returnAll: true, filters } as never })
       ).items.map((each) => each.id);
-    expect(await ids({ contact_id: { __rl: true, mode: 'id', value: contact } })).toEqual([id]);
+    expect(await ids({ contact_id: chosen('id', contact) })).toEqual([id]);
     expect(await ids({ q: 'zacharias' })).toEqual([id]);
     expect(await ids({ created_since: middle })).toEqual([id]);
     expect(await ids({ created_since: `={{ new Date("${middle}") }}` })).toEqual([id]);
@@ -116,10 +110,10 @@ describe('Conversation', () => {
   });
 
   it('refuses a filter that is not a date and time', async () => {
-    const error = await failureOf(
-      conversation('getAll', { parameters: { filters: { created_since: 'yesterday' } } }),
+    const parameters = { filters: { created_since: 'yesterday' } };
+    expect((await failureOf(conversation('getAll', { parameters }))).message).toBe(
+      '"yesterday" is not a date and time',
     );
-    expect(error.message).toBe('"yesterday" is not a date and time');
   });
 
   it.each([
@@ -134,7 +128,7 @@ describe('Conversation', () => {
   it('takes the address of the conversation’s page', async () => {
     const { id } = await open();
     const value = `https://conversations.example.com/conversations/${id}?tab=1`;
-    const parameters = { conversationId: { __rl: true, mode: 'url', value } };
+    const parameters = { conversationId: chosen('url', value) };
     expect((await conversation('get', { parameters })).items[0]).toMatchObject({ id });
   });
 

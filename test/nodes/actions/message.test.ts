@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, useService } from '../helpers/actions.ts';
+import { byId, type Rest, useService } from '../helpers/actions.ts';
 
 const { open, resource } = useService();
 const message = resource('message');
@@ -10,13 +10,9 @@ describe('Message', () => {
     const { id, customer } = await open('one');
     await customer.write('two');
     await conversation('sendMessage', { parameters: { ...byId(id), text: 'three' } });
-    const texts = async (parameters: Record<string, unknown>) =>
-      (
-        await message('getAll', {
-          parameters: parameters as never,
-          input: [{ conversation: { id } }],
-        })
-      ).items.map(({ text }) => text);
+    const input = [{ conversation: { id } }];
+    const texts = async (parameters: Rest['parameters']) =>
+      (await message('getAll', { parameters, input })).items.map(({ text }) => text);
     expect(await texts({ returnAll: true })).toEqual(['one', 'two', 'three']);
     expect(await texts({ limit: 2 })).toEqual(['one', 'two']);
   });

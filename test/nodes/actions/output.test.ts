@@ -5,7 +5,7 @@ import * as payments from '../../../service/src/payments/contract.ts';
 import * as toolCalls from '../../../service/src/tools/calls/contract.ts';
 import * as tools from '../../../service/src/tools/contract.ts';
 import * as turns from '../../../service/src/agent/webhook/contract.ts';
-import { byId, useService } from '../helpers/actions.ts';
+import { byId, type Rest, useService } from '../helpers/actions.ts';
 import { builtFile } from '../helpers/builtFile.ts';
 import { ACTION_TOOL } from '../helpers/n8n.ts';
 
@@ -19,12 +19,15 @@ const records = builtFile<Record<string, RecordShape>>('actions/records');
 const { open, resource } = useService();
 const conversation = resource('conversation');
 
+/** As a tool of an AI agent. */
+const FOR_AN_AGENT = { type: ACTION_TOOL };
+
 describe('A conversation with more than ten fields', () => {
-  const get = async (parameters: Record<string, unknown>, type?: string) => {
+  const get = async (parameters: Rest['parameters'], node: Rest['node'] = {}) => {
     const { id } = await open();
     const { items } = await conversation('get', {
-      parameters: { ...byId(id), ...parameters } as never,
-      node: type ? { type } : {},
+      parameters: { ...byId(id), ...parameters },
+      node,
     });
     return { id, item: items[0]! };
   };
@@ -46,14 +49,14 @@ describe('A conversation with more than ten fields', () => {
   });
 
   it('is simplified for an AI agent too', async () => {
-    const { item } = await get({}, ACTION_TOOL);
+    const { item } = await get({}, FOR_AN_AGENT);
     expect(Object.keys(item)).toHaveLength(10);
   });
 
   it('gives an AI agent all, or the fields that were chosen, and always the ID', async () => {
-    expect((await get({ output: 'raw' }, ACTION_TOOL)).item).toHaveProperty('handover', null);
+    expect((await get({ output: 'raw' }, FOR_AN_AGENT)).item).toHaveProperty('handover', null);
     const selected = { output: 'selected', outputFields: ['status', 'contact_name'] };
-    const { id, item } = await get(selected, ACTION_TOOL);
+    const { id, item } = await get(selected, FOR_AN_AGENT);
     expect(item).toEqual({ id, status: 'ai_active', contact_name: 'Ana' });
   });
 });

@@ -51,9 +51,8 @@ describe('Subscription', () => {
       ]);
 
       for (const deliveryId of [sent!.id, sent!.event_id]) {
-        const again = await subscription('redeliver', {
-          parameters: { ...hookById(id), deliveryId },
-        });
+        const parameters = { ...hookById(id), deliveryId };
+        const again = await subscription('redeliver', { parameters });
         expect(again.items[0]).toMatchObject({ id: sent!.id });
         await until('delivered');
       }
@@ -122,9 +121,8 @@ describe('Subscription', () => {
     const { items } = await subscription('getEvents');
     expect(items.map(({ name }) => name)).toContain('message.received');
     expect(items.length).toBeGreaterThanOrEqual(6);
-    const sample = await subscription('getSample', {
-      parameters: { event: 'conversation.closed' },
-    });
+    const parameters = { event: 'conversation.closed' };
+    const sample = await subscription('getSample', { parameters });
     expect(sample.items[0]).toMatchObject({
       event: 'conversation.closed',
       outcome: { verdict: expect.any(String) },
@@ -132,10 +130,8 @@ describe('Subscription', () => {
   });
 
   it('refuses what is not a date and time, and says what to enter', async () => {
-    const error = await failureOf(
-      subscription('recover', { parameters: { ...hookById('sub_1'), since: 'yesterday' } }),
-    );
-    expect(error).toMatchObject({
+    const parameters = { ...hookById('sub_1'), since: 'yesterday' };
+    expect(await failureOf(subscription('recover', { parameters }))).toMatchObject({
       message: '"yesterday" is not a date and time',
       description: expect.stringContaining('$now'),
     });

@@ -12,6 +12,12 @@ export async function startHttpServer(listener: RequestListener): Promise<HttpSe
   return { url: `http://127.0.0.1:${port}`, close };
 }
 
+/** A web page that is not the service. */
+export const startWebPage = (): Promise<HttpServer> =>
+  startHttpServer((_req, res) =>
+    res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works</h1>'),
+  );
+
 /** An address where nothing listens. */
 export async function freeAddress(): Promise<string> {
   const { url, close } = await startHttpServer(() => {});
