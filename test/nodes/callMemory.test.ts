@@ -46,10 +46,15 @@ class FakeResponse extends EventEmitter {
 let nowMs = 0;
 const memoryOf = (limits: Partial<callMemoryFile.MemoryLimits> = {}) =>
   new CallMemory(limits, () => nowMs);
-/** A call that comes for the first time, answered at once. */
-function take(memory: CallMemory, key: string, body: unknown = {}, status = 200) {
+/** A call that comes for the first time, and is not answered yet. */
+function begin(memory: CallMemory, key = 'call_1') {
   const response = new FakeResponse();
   memory.follow(key, response);
+  return response;
+}
+/** A call that comes for the first time, answered at once. */
+function take(memory: CallMemory, key: string, body: unknown = {}, status = 200) {
+  const response = begin(memory, key);
   response.json(status, body);
   return response;
 }
@@ -58,10 +63,14 @@ const repeat = (memory: CallMemory, key: string) => {
   return { isRepeat: memory.repeat(key, response), response };
 };
 
+const isRepeat = (memory: CallMemory, key: string) => repeat(memory, key).isRepeat;
+
 describe('The memory of calls', () => {
+  const keys = ['a', 'b', 'c'];
+
   it('does not know a call that never came', () => {
-    const { isRepeat, response } = repeat(memoryOf(), 'call_1');
-    expect([isRepeat, response.isEnded]).toEqual([false, false]);
+    const unknown = repeat(memoryOf(), 'call_1');
+    expect([unknown.isRepeat, unknown.response.isEnded]).toEqual([false, false]);
   });
 
   it.each([200, 422, 500])(
@@ -69,10 +78,10 @@ describe('The memory of calls', () => {
     (status) => {
       const memory = memoryOf();
       const first = take(memory, 'call_1', { text: 'Grüße 🎉' }, status);
-      const { isRepeat, response } = repeat(memory, 'call_1');
-      expect(isRepeat).toBe(true);
-      expect(response.got).toEqual(first.got);
-      expect(response.got).toEqual({
+      const again = repeat(memory, 'call_1');
+      expect(again.isRepeat).toBe(true);
+      expect(again.response.got).toEqual(first.got);
+      expect(first.got).toEqual({
         status,
         type: 'application/json; charset=utf-8',
         text: '{"text":"Grüße 🎉"}',
@@ -82,21 +91,17 @@ describe('The memory of calls', () => {
 
   it('lets every repeat wait for a call that is still running', () => {
     const memory = memoryOf();
-    const first = new FakeResponse();
-    memory.follow('call_1', first);
+    const first = begin(memory);
     const repeats = [repeat(memory, 'call_1'), repeat(memory, 'call_1')];
-    expect(repeats.map(({ isRepeat, response }) => [isRepeat, response.isEnded])).toEqual([
-      [true, false],
-      [true, false],
-    ]);
+    for (const each of repeats)
+      expect([each.isRepeat, each.response.isEnded]).toEqual([true, false]);
     first.json(200, { found: 1 });
     for (const { response } of repeats) expect(response.got).toEqual(first.got);
   });
 
   it('remembers an answer that was written after its caller had hung up', () => {
     const memory = memoryOf();
-    const first = new FakeResponse();
-    memory.follow('call_1', first);
+    const first = begin(memory);
     first.emit('close');
     const waiting = repeat(memory, 'call_1');
     expect(waiting.response.isEnded).toBe(false);
@@ -106,8 +111,7 @@ describe('The memory of calls', () => {
 
   it('forgets a repeat that hangs up while it waits', () => {
     const memory = memoryOf();
-    const first = new FakeResponse();
-    memory.follow('call_1', first);
+    const first = begin(memory);
     const { response } = repeat(memory, 'call_1');
     response.emit('close');
     expect(memory.size).toMatchObject({ running: 1, waiting: 0 });
@@ -117,8 +121,7 @@ describe('The memory of calls', () => {
 
   it('takes an answer that is written in pieces, in any encoding, and ended twice', () => {
     const memory = memoryOf();
-    const first = new FakeResponse();
-    memory.follow('call_1', first);
+    const first = begin(memory);
     first.setHeader('Content-Type', 'application/json');
     first.write('{"a":');
     (first.write as (chunk: string, encoding: string) => void)(
@@ -137,8 +140,7 @@ describe('The memory of calls', () => {
 
   it('gives an empty answer as an empty one', () => {
     const memory = memoryOf();
-    const first = new FakeResponse();
-    memory.follow('call_1', first);
+    const first = begin(memory);
     first.end();
     expect(repeat(memory, 'call_1').response.got).toEqual({
       status: 200,
@@ -160,52 +162,47 @@ describe('The memory of calls', () => {
 
   it('keeps the newest answers, up to a number', () => {
     const memory = memoryOf({ count: 2 });
-    for (const key of ['a', 'b', 'c']) take(memory, key);
-    expect(['a', 'b', 'c'].map((key) => repeat(memory, key).isRepeat)).toEqual([false, true, true]);
+    for (const key of keys) take(memory, key);
+    expect(keys.map((key) => isRepeat(memory, key))).toEqual([false, true, true]);
     expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 2, bytes: 4 });
   });
 
   it('keeps the newest answers, up to a number of bytes', () => {
     const memory = memoryOf({ bytes: 25 });
-    for (const key of ['a', 'b', 'c']) take(memory, key, 'x'.repeat(8));
-    expect(['a', 'b', 'c'].map((key) => repeat(memory, key).isRepeat)).toEqual([false, true, true]);
+    for (const key of keys) take(memory, key, 'x'.repeat(8));
+    expect(keys.map((key) => isRepeat(memory, key))).toEqual([false, true, true]);
     expect(memory.size.bytes).toBe(20);
   });
 
   it('never forgets a running call to make room', () => {
     const memory = memoryOf({ count: 1, bytes: 1 });
-    const first = new FakeResponse();
-    memory.follow('running', first);
-    for (const key of ['a', 'b', 'c']) take(memory, key);
-    expect(repeat(memory, 'running').isRepeat).toBe(true);
+    begin(memory, 'running');
+    for (const key of keys) take(memory, key);
+    expect(isRepeat(memory, 'running')).toBe(true);
   });
 
   it('forgets by age: an answer from when it was given, an unanswered call from when it came', () => {
     const memory = memoryOf({ ageMs: 1000 });
-    const late = new FakeResponse();
     nowMs = 0;
-    memory.follow('late', late);
-    memory.follow('never', new FakeResponse());
+    const late = begin(memory, 'late');
+    begin(memory, 'never');
     nowMs = 900;
     late.json(200, {});
     nowMs = 1001;
-    expect([repeat(memory, 'late').isRepeat, repeat(memory, 'never').isRepeat]).toEqual([
-      true,
-      false,
-    ]);
+    expect(isRepeat(memory, 'late')).toBe(true);
+    expect(isRepeat(memory, 'never')).toBe(false);
     nowMs = 1901;
-    expect(repeat(memory, 'late').isRepeat).toBe(false);
+    expect(isRepeat(memory, 'late')).toBe(false);
     expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 0, bytes: 0 });
   });
 
   it('counts an answer once when a forgotten call came again before it was answered', () => {
     const memory = memoryOf({ ageMs: 1000 });
-    const [slow, again] = [new FakeResponse(), new FakeResponse()];
     nowMs = 0;
-    memory.follow('call_1', slow);
+    const slow = begin(memory);
     nowMs = 1001;
-    expect(repeat(memory, 'call_1').isRepeat).toBe(false);
-    memory.follow('call_1', again);
+    expect(isRepeat(memory, 'call_1')).toBe(false);
+    const again = begin(memory);
     slow.json(200, {});
     expect(memory.size).toMatchObject({ running: 1, answers: 1, bytes: 2 });
     again.json(200, {});
@@ -220,8 +217,8 @@ describe('The memory of calls', () => {
     for (let i = 0; i < 33; i += 1) take(memory, `large_${i}`, 'x'.repeat(1024 * 1024 - 2));
     expect(memory.size).toMatchObject({ answers: 32, bytes: 32 * 1024 * 1024 });
     nowMs = 3_600_000;
-    expect(repeat(memory, 'large_32').isRepeat).toBe(true);
+    expect(isRepeat(memory, 'large_32')).toBe(true);
     nowMs += 1;
-    expect(repeat(memory, 'large_32').isRepeat).toBe(false);
+    expect(isRepeat(memory, 'large_32')).toBe(false);
   });
 });

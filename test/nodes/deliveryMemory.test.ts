@@ -4,16 +4,24 @@ import type * as deliveryMemoryFile from '../../nodes/ConversationService/trigge
 import { builtFile } from './helpers/builtFile.ts';
 
 const { DeliveryMemory } = builtFile<typeof deliveryMemoryFile>('trigger/deliveryMemory');
+type DeliveryMemory = deliveryMemoryFile.DeliveryMemory;
 type DeliveryAttempt = deliveryMemoryFile.DeliveryAttempt;
 
-const response = (statusCode = 200) =>
-  Object.assign(new EventEmitter(), { statusCode, destroyed: false });
+const response = (destroyed = false) =>
+  Object.assign(new EventEmitter(), { statusCode: 200, destroyed });
 const sent = (signedAt = 100): DeliveryAttempt => ({ signedAt, round: null, isAskedFor: false });
 const askedFor = (signedAt: number, round: number | null = null): DeliveryAttempt => ({
   signedAt,
   round,
   isAskedFor: true,
 });
+
+/** A delivery is accepted: its response ends with a 2xx. */
+function accept(memory: DeliveryMemory, key: string, attempt = sent()) {
+  const res = response();
+  memory.follow(key, res, attempt);
+  res.emit('finish');
+}
 
 describe('DeliveryMemory', () => {
   it('remembers a delivery once its response has ended with a 2xx, not before', () => {
@@ -47,68 +55,50 @@ describe('DeliveryMemory', () => {
 
   it('does not wait for a response that has closed already', () => {
     const memory = new DeliveryMemory();
-    memory.follow('evt_1', Object.assign(response(), { destroyed: true }), sent());
+    memory.follow('evt_1', response(true), sent());
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
   describe('when an attempt says that somebody asked for it', () => {
     const taken = (...attempts: DeliveryAttempt[]) => {
       const memory = new DeliveryMemory();
-      for (const attempt of attempts) {
-        const res = response();
-        memory.follow('evt_1', res, attempt);
-        res.emit('finish');
-      }
+      for (const attempt of attempts) accept(memory, 'evt_1', attempt);
       return (attempt: DeliveryAttempt) => memory.stateOf('evt_1', attempt);
     };
 
     it('believes it only if it was signed later than every accepted attempt', () => {
       expect(taken()(askedFor(100))).toBe('new');
-      expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual([
-        'done',
-        'done',
-        'new',
-      ]);
+      const once = taken(sent(100));
+      expect([99, 100, 101].map((t) => once(askedFor(t)))).toEqual(['done', 'done', 'new']);
       // An older attempt that came late does not lower that bar.
-      expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual([
-        'done',
-        'done',
-        'new',
-      ]);
+      const twice = taken(sent(105), sent(103));
+      expect([104, 105, 106].map((t) => twice(askedFor(t)))).toEqual(['done', 'done', 'new']);
     });
 
     it('accepts each round once, and only if it was signed later', () => {
       const state = taken(sent(100), askedFor(105, 1));
-      expect(
-        [askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)].map(state),
-      ).toEqual(['done', 'done', 'done', 'new']);
+      const attempts = [askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)];
+      expect(attempts.map(state)).toEqual(['done', 'done', 'done', 'new']);
     });
 
     it('holds back the retries of a round in flight, and accepts the next round', () => {
       const memory = new DeliveryMemory();
       const [first, second] = [response(), response()];
       memory.follow('evt_1', first, askedFor(105, 1));
-      expect(
-        [askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)].map((each) =>
-          memory.stateOf('evt_1', each),
-        ),
-      ).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
+      const state = (attempt: DeliveryAttempt) => memory.stateOf('evt_1', attempt);
+      const attempts = [askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)];
+      expect(attempts.map(state)).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
       memory.follow('evt_1', second, askedFor(110, 2));
       first.emit('close'); // of the earlier round: the later one is still in flight
-      expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('in_flight');
+      expect(state(askedFor(111, 2))).toBe('in_flight');
       second.emit('finish');
-      expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('done');
+      expect(state(askedFor(111, 2))).toBe('done');
     });
   });
 
   it('forgets the oldest beyond its capacity, and keeps what came again', () => {
     const memory = new DeliveryMemory(3);
-    const take = (key: string) => {
-      const res = response();
-      memory.follow(key, res, sent());
-      res.emit('finish');
-    };
-    ['a', 'b', 'c', 'a', 'd'].forEach(take);
+    for (const key of ['a', 'b', 'c', 'a', 'd']) accept(memory, key);
     expect(['a', 'b', 'c', 'd'].map((key) => memory.stateOf(key, sent()))).toEqual([
       'done',
       'new',

@@ -19,6 +19,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const loader = new core.PackageDirectoryLoader(root);
 beforeAll(() => loader.loadAll());
 const descriptionOf = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
+const actionProperties = () => descriptionOf('conversationService').properties;
+/** The properties, each collection replaced by its fields. */
+const fieldsOf = (properties: INodeProperties[]) =>
+  properties.flatMap((each) =>
+    each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
+  );
 
 describe('The package, loaded by n8n’s own loader', () => {
   it('has the nodes and the credential, with icons for both themes and a place in the node panel', () => {
@@ -44,24 +50,21 @@ describe('The package, loaded by n8n’s own loader', () => {
   });
 
   it('lets agents use the actions, and nothing else', () => {
-    const triggers = [
+    expect(descriptionOf('conversationService').usableAsTool).toBe(true);
+    for (const trigger of [
       'conversationServiceTrigger',
       'conversationServiceAgentCallTrigger',
       'conversationServiceAgentTrigger',
-    ].map(descriptionOf);
-    expect(
-      [descriptionOf('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool),
-    ).toEqual([true, undefined, undefined, undefined]);
-    for (const each of triggers) {
-      const panel = {
-        header: expect.any(String),
-        executionsHelp: { active: expect.any(String), inactive: expect.any(String) },
-        activationHint: expect.any(String),
-      };
-      expect(each).toMatchObject({
+    ]) {
+      expect(descriptionOf(trigger).usableAsTool).toBeUndefined();
+      expect(descriptionOf(trigger)).toMatchObject({
         eventTriggerDescription: expect.any(String),
         activationMessage: expect.any(String),
-        triggerPanel: panel,
+        triggerPanel: {
+          header: expect.any(String),
+          executionsHelp: { active: expect.any(String), inactive: expect.any(String) },
+          activationHint: expect.any(String),
+        },
       });
     }
   });
@@ -81,8 +84,7 @@ describe('The package, loaded by n8n’s own loader', () => {
   });
 
   it('has an action text and a description for each operation', () => {
-    const { properties } = descriptionOf('conversationService');
-    const operations = properties
+    const operations = actionProperties()
       .filter(({ name }) => name === 'operation')
       .flatMap(({ options }) => options as INodePropertyOptions[]);
     expect(operations.length).toBeGreaterThan(40);
@@ -96,15 +98,12 @@ describe('The package, loaded by n8n’s own loader', () => {
   });
 
   it('lists the values of each choice in its description, which is what an AI agent reads', () => {
-    const { properties } = descriptionOf('conversationService');
-    const choices = properties
-      .flatMap((each) =>
-        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
-      )
-      .filter(({ type, noDataExpression, typeOptions }) => {
+    const choices = fieldsOf(actionProperties()).filter(
+      ({ type, noDataExpression, typeOptions }) => {
         const isChoice = type === 'options' || type === 'multiOptions';
         return isChoice && !noDataExpression && !typeOptions?.loadOptionsMethod;
-      });
+      },
+    );
     expect(choices.length).toBeGreaterThan(10);
     for (const { name, description, options } of choices) {
       for (const { value } of options as Array<{ value: string }>)
@@ -123,13 +122,10 @@ describe('The package, loaded by n8n’s own loader', () => {
     ['tool', 'status', TOOL_STATUSES],
     ['toolCall', 'status', TOOL_CALL_STATUSES],
   ])('offers for %s every %s that the service knows', (resource, name, known) => {
-    const { properties } = descriptionOf('conversationService');
-    const field = properties
-      .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes(resource))
-      .flatMap((each) =>
-        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
-      )
-      .find((each) => each.name === name)!;
+    const ofResource = actionProperties().filter(({ displayOptions }) =>
+      displayOptions?.show?.resource?.includes(resource),
+    );
+    const field = fieldsOf(ofResource).find((each) => each.name === name)!;
     const offered = (field.options as INodePropertyOptions[]).map(({ value }) => String(value));
     expect(offered.sort()).toEqual([...known].sort());
   });
@@ -152,9 +148,8 @@ describe('The package, loaded by n8n’s own loader', () => {
   });
 
   it('shows every field for its own operation only', () => {
-    const { properties } = descriptionOf('conversationService');
-    const fields = properties.filter(
-      ({ name }: INodeProperties) => !['resource', 'operation'].includes(name),
+    const fields = actionProperties().filter(
+      ({ name }) => !['resource', 'operation'].includes(name),
     );
     for (const { displayOptions } of fields) {
       expect(displayOptions?.show).toMatchObject({
@@ -166,29 +161,19 @@ describe('The package, loaded by n8n’s own loader', () => {
 });
 
 describe('The package, as it is published', () => {
-  const scripts = (folder: string): string[] =>
-    readdirSync(folder, { withFileTypes: true }).flatMap((each) => {
-      const path = join(folder, each.name);
-      if (each.isDirectory()) return scripts(path);
-      return path.endsWith('.js') ? [path] : [];
-    });
+  const scripts = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => join(root, folder, path));
 
   it('depends on nothing at run time', () => {
-    const { dependencies, optionalDependencies, bundledDependencies } = JSON.parse(
-      readFileSync(join(root, 'package.json'), 'utf8'),
-    );
-    expect([dependencies, optionalDependencies, bundledDependencies]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    for (const each of ['dependencies', 'optionalDependencies', 'bundledDependencies'])
+      expect(manifest).not.toHaveProperty(each);
   });
 
   it('loads only n8n-workflow, node:crypto and its own files', () => {
-    const files = [
-      ...scripts(join(root, 'dist/nodes')),
-      ...scripts(join(root, 'dist/credentials')),
-    ];
+    const files = ['dist/nodes', 'dist/credentials'].flatMap(scripts);
     expect(files.length).toBeGreaterThan(20);
     const loaded = files.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name!),
