@@ -4,6 +4,7 @@ import type { INode } from 'n8n-workflow';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startExecutionHost } from '../../helpers/restingExecution.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { textsFor } from '../helpers/actions.ts';
 import { AGENT_TRIGGER, failureOf, runAction } from '../helpers/n8n.ts';
 import { runFromTrigger } from '../helpers/runFromTrigger.ts';
 import { triggerStage } from '../helpers/triggerStage.ts';
@@ -25,16 +26,12 @@ async function openTurn(text = 'Hello') {
   const turn = await waitFor('the turn', () =>
     side.executions.find((each) => each.conversation_id === conversationId),
   );
-  const said = async () =>
-    ((await customer.read()) as Array<{ from: string; text: string }>)
-      .filter(({ from }) => from !== 'customer')
-      .map((each) => each.text);
   const read = async (path: string) => (await stage.service.api.get(path)).body as Json;
   return {
     customer,
     turn,
     conversationId,
-    said,
+    said: () => textsFor(customer),
     conversation: () => read(`/api/conversations/${conversationId}`),
     record: () => read(`/api/agent-turns/${turn.turn_id as string}`),
   };
@@ -243,14 +240,8 @@ describe('The turn that an operation works on', () => {
         message: 'Refund?',
         resume_url: execution.url,
       });
-      const running = runAction({
-        credential: stage.credential,
-        resource: 'agentTurn',
-        operation: 'reply',
-        parameters: { text: 'Refunded.' },
-        input: [turn],
-        node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 },
-      });
+      const retries = { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 };
+      const running = run('reply', turn, { text: 'Refunded.' }, retries);
       await waitFor('the first refusal', () =>
         stage.wire.seen.some(({ status }) => status === 409),
       );

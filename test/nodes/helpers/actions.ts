@@ -1,7 +1,7 @@
 // What the tests of the action node have in common: a service, a line to it that can refuse calls
 // and lose answers, the node's operations, and customers.
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { chatCustomer } from '../../helpers/apiClient.ts';
+import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { runAction, searchList, type ActionOptions } from './n8n.ts';
 import { startWire, type Wire } from './strangers.ts';
@@ -47,18 +47,18 @@ export function useService(env: Record<string, string> = {}) {
     search: (method: string, filter?: string, cursor?: string) =>
       searchList(credential(), method, filter, cursor),
     /** A conversation that a customer has opened. */
-    async open(text = 'Hello', claims: Record<string, unknown> = {}) {
-      const email = `ana${++customers}@example.com`;
-      const customer = await chatCustomer(service.url, { name: 'Ana', email, ...claims });
+    async open(text = 'Hello', claims: { name?: string; email?: string; phone?: string } = {}) {
+      const visitor = { name: 'Ana', email: `ana${++customers}@example.com`, ...claims };
+      const customer = await chatCustomer(service.url, visitor);
       const { conversation_id: id } = await customer.write(text);
-      const texts = async () =>
-        ((await customer.read()) as Array<{ from: string; text: string }>)
-          .filter(({ from }) => from !== 'customer')
-          .map((each) => each.text);
-      return { id, customer, texts, email: (claims.email as string | undefined) ?? email };
+      return { id, customer, texts: () => textsFor(customer), email: visitor.email };
     },
   };
 }
+
+/** What a customer has been sent, oldest first. */
+export const textsFor = async (customer: ChatCustomer): Promise<string[]> =>
+  (await customer.read()).filter(({ from }) => from !== 'customer').map(({ text }) => text);
 
 export const chosen = (mode: string, value: string) => ({ __rl: true, mode, value });
 export const byId = (id: string) => ({ conversationId: chosen('id', id) });

@@ -6,7 +6,7 @@ import { TestClock } from '../../helpers/testClock.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { byId } from './actions.ts';
 import { startWire, type Wire } from './strangers.ts';
-import { startWaitingHost, type Waiting, type WaitingHost } from './waitingHost.ts';
+import { startWaitingHost, type WaitingHost } from './waitingHost.ts';
 
 interface WaitJson {
   id: string;
@@ -19,26 +19,17 @@ interface WaitJson {
   resume: { state: string; attempts: Array<{ status: number | null; problem: string | null }> };
 }
 
-interface WaitScene {
-  readonly service: TestService;
-  readonly host: WaitingHost;
+interface Stage {
+  service: TestService;
+  host: WaitingHost;
   /** Between the nodes and the service. */
-  readonly wire: Wire;
-  readonly clock: TestClock;
-  /** A conversation that a customer has opened. */
-  open(text?: string): Promise<{ id: string; customer: Awaited<ReturnType<typeof chatCustomer>> }>;
-  /** Conversation → Send and Wait for Reply. */
-  ask(conversationId: string, parameters?: Record<string, unknown>): Promise<Waiting>;
-  /** Approval → Ask and Wait. */
-  askTeam(parameters?: Record<string, unknown>): Promise<Waiting>;
-  /** The newest wait. */
-  newest(): Promise<WaitJson>;
-  decide(approved: boolean, note?: string): Promise<void>;
+  wire: Wire;
+  clock: TestClock;
 }
 
 /** One stage for all tests of a file. Its clock moves when a test says so. */
-export function waitScene(): WaitScene {
-  const scene = {} as { -readonly [Part in keyof WaitScene]: WaitScene[Part] };
+export function waitScene() {
+  const scene = {} as Stage;
   beforeAll(async () => {
     const { ca } = await sharedTestCa();
     scene.clock = new TestClock(Date.now());
@@ -61,20 +52,24 @@ export function waitScene(): WaitScene {
     await scene.wire?.close();
     await scene.service?.stop();
   });
+  /** The newest wait. */
   const newest = async () =>
     ((await scene.service.api.get('/api/waits')).body as { data: WaitJson[] }).data[0]!;
   return Object.assign(scene, {
     newest,
+    /** A conversation that a customer has opened. */
     async open(text = 'Hello') {
       const customer = await chatCustomer(scene.service.url, { name: 'Ana' });
       const { conversation_id: id } = await customer.write(text);
-      return { id: id as string, customer };
+      return { id, customer };
     },
+    /** Conversation → Send and Wait for Reply. */
     ask: (conversationId: string, parameters = {}) =>
       scene.host.wait({
         resource: 'conversation',
         parameters: { ...byId(conversationId), text: 'What is your order number?', ...parameters },
       }),
+    /** Approval → Ask and Wait. */
     askTeam: (parameters = {}) =>
       scene.host.wait({
         resource: 'approval',

@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
-import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { builtFile } from '../helpers/builtFile.ts';
-import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from '../helpers/n8n.ts';
+import {
+  additionalData,
+  core,
+  failureOf,
+  ourNode,
+  TOOL_TRIGGER,
+  workflowWith,
+} from '../helpers/n8n.ts';
 
 const require = createRequire(import.meta.url);
 const { readDefinition, readSample, testDefinition } = builtFile<{
@@ -26,24 +33,15 @@ function context(parameters: IDataObject): IHookFunctions {
     { webhookId: 'hook-1' },
   );
   const wf = workflowWith(node);
-  const urls = {
+  const data = additionalData(() => ({ baseUrl: '', apiKey: '' }), {
     webhookBaseUrl: 'https://n8n.example.com/webhook',
-    webhookTestBaseUrl: 'https://n8n.example.com/webhook-test',
-  };
-  const data = additionalData(() => ({ baseUrl: '', apiKey: '' }), urls);
+  });
   return new core.HookContext(wf, wf.getNode('Trigger')!, data, 'trigger', 'activate', {
     isTest: false,
   } as never) as never;
 }
 const define = (parameters: IDataObject) => readDefinition(context(parameters));
-const failure = (parameters: IDataObject): NodeOperationError => {
-  try {
-    define(parameters);
-  } catch (error) {
-    return error as NodeOperationError;
-  }
-  throw new Error('expected an error');
-};
+const failure = (parameters: IDataObject) => failureOf(Promise.resolve(parameters).then(define));
 const withFields = (...fields: IDataObject[]) => ({ parameters: { fields } });
 
 const ajv = new Ajv2020({ strict: false, logger: false });
@@ -88,18 +86,19 @@ describe('A definition from the fields', () => {
 
   it.each(['', ' ', 'Find', '2nd', '_a', 'find-order', 'find order', 'é', `a${'b'.repeat(64)}`])(
     'refuses the name "%s" and says what one looks like',
-    (toolName) => {
-      expect(failure({ toolName })).toMatchObject({
+    async (toolName) => {
+      expect(await failure({ toolName })).toMatchObject({
         name: 'NodeOperationError',
         description: expect.stringContaining('find_order'),
       });
     },
   );
 
-  it('asks for a description, and for a timeout from 1 to 120', () => {
-    expect(failure({ toolDescription: ' ' }).message).toBe('The tool has no description');
+  it('asks for a description, and for a timeout from 1 to 120', async () => {
+    const { message } = await failure({ toolDescription: ' ' });
+    expect(message).toBe('The tool has no description');
     for (const timeout of [0, 121, '={{ "x" }}'])
-      expect(failure({ timeout }).message).toBe('The timeout is not from 1 to 120 seconds');
+      expect((await failure({ timeout })).message).toBe('The timeout is not from 1 to 120 seconds');
   });
 
   it('makes a JSON Schema of parameters of each type', () => {
@@ -131,8 +130,8 @@ describe('A definition from the fields', () => {
     ['A parameter has no name', [{ name: '' }]],
     ['The parameter "a" is defined twice', [{ name: 'a' }, { name: 'a', type: 'number' }]],
     ['The parameter "speed" has no options', [{ name: 'speed', type: 'options', values: ' ,' }]],
-  ])('refuses parameters: %s', (message, fields) => {
-    expect(failure(withFields(...fields))).toMatchObject({
+  ])('refuses parameters: %s', async (message, fields) => {
+    expect(await failure(withFields(...fields))).toMatchObject({
       name: 'NodeOperationError',
       message,
       description: expect.stringMatching(/./),
@@ -162,8 +161,8 @@ describe('A definition from the fields', () => {
     ['[]', 'is not a JSON object'],
     ['"text"', 'is not a JSON object'],
     ['{"type":"string"}', 'does not describe an object'],
-  ])('refuses the JSON Schema %s', (parametersSchema, message) => {
-    expect(failure({ parametersMode: 'json', parametersSchema })).toMatchObject({
+  ])('refuses the JSON Schema %s', async (parametersSchema, message) => {
+    expect(await failure({ parametersMode: 'json', parametersSchema })).toMatchObject({
       name: 'NodeOperationError',
       message: expect.stringContaining(message),
     });
