@@ -12,7 +12,7 @@ import {
   type WebhookHost,
 } from './webhookHost.ts';
 
-export const SECRET = 'whsec_c2VjcmV0';
+const SECRET = 'whsec_c2VjcmV0';
 
 export type SendOptions = CallOptions & { call?: Json | Json[] };
 

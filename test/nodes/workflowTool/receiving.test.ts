@@ -1,9 +1,10 @@
-// What the agent call trigger does with a call.
+// What the agent call trigger does with a call. How a signature is checked is shown with the trigger
+// of events.
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TOOL_TRIGGER } from '../helpers/n8n.ts';
-import { heldBack, now, sign } from '../helpers/signedCalls.ts';
-import { SECRET, signedCallStage, type SendOptions } from '../helpers/signedCallStage.ts';
+import { heldBack, now } from '../helpers/signedCalls.ts';
+import { signedCallStage, type SendOptions } from '../helpers/signedCallStage.ts';
 import { answerWith, type Json, type Side, type TriggerOptions } from '../helpers/webhookHost.ts';
 
 const envelope = (changes: Json = {}): Json => ({
@@ -18,14 +19,10 @@ type Sent = Awaited<ReturnType<typeof send>>;
 
 const PARAMETERS = { toolName: 'find_order', toolDescription: 'Finds an order.' };
 /** A trigger whose secret n8n has stored, answering as n8n does when the last node finishes. */
-function published(
-  parameters: TriggerOptions['parameters'] = {},
-  options: Partial<TriggerOptions> = {},
-): Side {
+function published(parameters: TriggerOptions['parameters'] = {}): Side {
   const { production: side } = addTrigger({
     type: TOOL_TRIGGER,
     parameters: { ...PARAMETERS, ...parameters },
-    ...options,
   });
   register(side);
   side.startExecution = (json, res) => {
@@ -82,26 +79,8 @@ describe('A tool call', () => {
 });
 
 describe('Verification', () => {
-  it.each(['buffer', 'when_read'] as const)(
-    'is over the raw bytes (rawBody: %s), not the parsed body',
-    async (rawBody) => {
-      const side = published({}, { rawBody });
-      const { tool_call_id: id } = envelope();
-      const body = `{ "tool":"find_order",\n "tool_call_id" : "${id as string}", "arguments": {"n":1.0, "t":"\\u00fc"}, "conversation_id":"conv_1" }`;
-      expect((await send(side, { body })).status).toBe(200);
-      expect(side.executions[0]).toMatchObject({ arguments: { n: 1, t: 'ü' } });
-      const reformatted = JSON.stringify({ ...JSON.parse(body), tool_call_id: 'call_other' });
-      const signature = sign(SECRET, now(), body);
-      expect((await send(side, { body: reformatted, signature })).status).toBe(401);
-      expect(side.executions).toHaveLength(1);
-    },
-  );
-
   it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
-    ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    ['a time more than 300 seconds ago', () => ({ t: now() - 302 })],
-    ['a time more than 300 seconds ahead', () => ({ t: now() + 303 })],
     ['a call of another tool', () => ({ call: envelope({ tool: 'find_order_2' }) })],
     ['no tool', () => ({ call: envelope({ tool: undefined }) })],
     ['no tool_call_id', () => ({ call: envelope({ tool_call_id: undefined }) })],
@@ -120,13 +99,6 @@ describe('Verification', () => {
     expect(answer.status).toBe(401);
     expect(JSON.parse(answer.text)).toEqual({ message: expect.stringMatching(/./) });
     expect(side.executions).toEqual([]);
-  });
-
-  it('keeps to the tolerance that is set', async () => {
-    const side = published({ options: { tolerance: 30 } });
-    expect((await send(side, { t: now() - 40 })).status).toBe(401);
-    expect((await send(side, { t: now() + 40 })).status).toBe(401);
-    expect((await send(side, { t: now() - 20 })).status).toBe(200);
   });
 
   it('answers 503 while the secret is not stored yet, then takes the same call', async () => {
@@ -151,6 +123,19 @@ describe('Verification', () => {
 
 describe('A repeat of a call', () => {
   const same = (a: Sent, b: Sent) => expect(b).toEqual(a);
+  /** A call that still runs, and whose caller has hung up. */
+  async function abandoned() {
+    const side = published();
+    const call = envelope();
+    const held = heldBack(side);
+    const abort = new AbortController();
+    const first = send(side, { call, signal: abort.signal });
+    await held.started;
+    abort.abort();
+    await expect(first).rejects.toThrow();
+    await held.hungUp;
+    return { side, call, ...held };
+  }
 
   it.each([
     ['a result', 200, { order: { status: 'shipped' } }],
@@ -180,15 +165,7 @@ describe('A repeat of a call', () => {
   });
 
   it('after the first caller hung up gets the answer, while the workflow still runs', async () => {
-    const side = published();
-    const call = envelope();
-    const { started, hungUp, called, finish } = heldBack(side);
-    const abort = new AbortController();
-    const first = send(side, { call, signal: abort.signal });
-    await started;
-    abort.abort();
-    await expect(first).rejects.toThrow();
-    await hungUp;
+    const { side, call, called, finish } = await abandoned();
     const repeat = send(side, { call });
     await called(2);
     await finish(200, { order: 'A-1042' });
@@ -201,15 +178,7 @@ describe('A repeat of a call', () => {
   });
 
   it('after the first caller hung up gets the answer, when the workflow has ended since', async () => {
-    const side = published();
-    const call = envelope();
-    const { started, hungUp, finish } = heldBack(side);
-    const abort = new AbortController();
-    const first = send(side, { call, signal: abort.signal });
-    await started;
-    abort.abort();
-    await expect(first).rejects.toThrow();
-    await hungUp;
+    const { side, call, finish } = await abandoned();
     await finish(500, { message: 'Error in workflow' });
     expect(await send(side, { call })).toMatchObject({
       status: 500,
