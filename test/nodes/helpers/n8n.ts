@@ -239,13 +239,6 @@ export async function execute(
   return run;
 }
 
-interface ActionRun {
-  items: Array<Record<string, unknown>>;
-  paired: unknown[];
-  /** Items of the error output, with "continue (using error output)". */
-  errors: Array<Record<string, unknown>>;
-}
-
 export interface ActionOptions {
   credential: Credential;
   resource: string;
@@ -270,7 +263,7 @@ export async function runAction({
   executionId = '1',
   workflowId,
   runs = 1,
-}: ActionOptions): Promise<ActionRun> {
+}: ActionOptions) {
   const node = ourNode(ACTION, { resource, operation, ...parameters }, extra);
   const wf = workflowWith(node, { id: workflowId, ways: runs > 1 ? runs : 0 });
   const items = input.map((json) => ({ json: json as IDataObject }));
@@ -281,6 +274,7 @@ export async function runAction({
   return {
     items: output(0).map(({ json }) => json),
     paired: output(0).map(({ pairedItem }) => pairedItem),
+    /** Items of the error output, with "continue (using error output)". */
     errors: output(1).map(({ json }) => json),
   };
 }

@@ -10,13 +10,8 @@ import { startWaitingHost, type WaitingHost } from './waitingHost.ts';
 
 interface WaitJson {
   id: string;
-  kind: string;
-  status: string;
-  message: string;
-  details: Record<string, unknown> | null;
-  conversation_id: string | null;
   expires_at: string;
-  resume: { state: string; attempts: Array<{ status: number | null; problem: string | null }> };
+  resume: { state: string };
 }
 
 interface Stage {

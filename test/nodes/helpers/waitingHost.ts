@@ -31,7 +31,7 @@ interface WaitOptions {
 }
 
 /** One execution of a workflow with our node in it. */
-export interface Waiting {
+interface Waiting {
   /** What calls of its address were answered, oldest first. */
   readonly answers: Array<{ status: number; body: unknown }>;
   /** Runs the node once more in the same execution, as a loop does. */
@@ -44,14 +44,20 @@ export interface Waiting {
 }
 
 export interface WaitingHost {
-  readonly ca: string;
   /** Runs the node until it waits. @throws the node's error */
   wait(options: WaitOptions): Promise<Waiting>;
   close(): Promise<void>;
 }
 
+interface Host {
+  credential: () => Credential;
+  waitingUrl: string;
+  dispatcher: Agent;
+}
+
 interface Execution {
   id: string;
+  host: Host;
   status: 'running' | 'waiting' | 'success';
   /** As n8n stores it. */
   data: string;
@@ -63,21 +69,19 @@ interface Execution {
 
 export async function startWaitingHost(credential: () => Credential): Promise<WaitingHost> {
   const { ca, server: certificate } = await sharedTestCa();
+  const dispatcher = new Agent({ connect: { ca } });
   const executions = new Map<string, Execution>();
   const app = express().use(express.json({ strict: false }));
   app.post('/webhook-waiting/:id/:nodeId', async (req, res) => {
     const execution = executions.get(req.params.id);
     if (!execution) return void res.status(404).json({ message: 'does not exist' });
-    await receive(execution, req, res, extra());
+    await receive(execution, req, res);
   });
   const server = createServer(certificate, app);
   const tracked = await listenTracked(server, 0, '127.0.0.1');
-  const url = `https://localhost:${tracked.port}`;
-  const dispatcher = new Agent({ connect: { ca } });
-  const extra = () => ({ credential, waitingUrl: `${url}/webhook-waiting`, dispatcher });
+  const waitingUrl = `https://localhost:${tracked.port}/webhook-waiting`;
 
   return {
-    ca,
     async wait({
       type = ACTION,
       resource,
@@ -90,6 +94,7 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
       const node = ourNode(type, { resource, operation, ...parameters }, more);
       const execution: Execution = {
         id: String(executions.size + 1),
+        host: { credential, waitingUrl, dispatcher },
         status: 'running',
         data: '',
         node,
@@ -99,8 +104,8 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
       };
       executions.set(execution.id, execution);
       const items = input.map((json) => ({ json }));
-      await runUntilItWaits(execution, runDataAt(node, items), extra());
-      return waiting(execution, extra());
+      await runUntilItWaits(execution, runDataAt(node, items));
+      return waiting(execution);
     },
     async close() {
       await dispatcher.close();
@@ -109,35 +114,24 @@ export async function startWaitingHost(credential: () => Credential): Promise<Wa
   };
 }
 
-interface Surroundings {
-  credential: () => Credential;
-  waitingUrl: string;
-  dispatcher: Agent;
-}
-
-const dataFor = ({ id }: Execution, { credential, waitingUrl }: Surroundings, more = {}) =>
-  additionalData(credential, { executionId: id, webhookWaitingBaseUrl: waitingUrl, ...more });
+const dataFor = ({ id, host }: Execution, more = {}) =>
+  additionalData(host.credential, {
+    executionId: id,
+    webhookWaitingBaseUrl: host.waitingUrl,
+    ...more,
+  });
 
 const workflowOf = ({ node, settings }: Execution) => workflowWith(node, { settings });
 
-async function runUntilItWaits(
-  execution: Execution,
-  runData: IRunExecutionData,
-  around: Surroundings,
-): Promise<void> {
-  const run = await execute(workflowOf(execution), dataFor(execution, around), runData);
+async function runUntilItWaits(execution: Execution, runData: IRunExecutionData): Promise<void> {
+  const run = await execute(workflowOf(execution), dataFor(execution), runData);
   if (!run.waitTill) throw new Error('The execution does not wait.');
   execution.data = JSON.stringify(run.data);
   execution.status = 'waiting';
 }
 
 /** What n8n does with a call of a waiting execution's address, once the signature is checked. */
-async function receive(
-  execution: Execution,
-  req: Request,
-  res: Response,
-  around: Surroundings,
-): Promise<void> {
+async function receive(execution: Execution, req: Request, res: Response): Promise<void> {
   const answered = new Promise((resolve) => res.once('finish', resolve));
   const send = res.json.bind(res);
   res.json = (body) => {
@@ -146,17 +140,17 @@ async function receive(
   };
   if (execution.status === 'running') res.status(409).json({ message: 'is running already' });
   else if (execution.status === 'success') res.status(200).json({ message: 'a page' });
-  else await resume(execution, req, res, around);
+  else await resume(execution, req, res);
   await answered;
 }
 
-async function resume(execution: Execution, req: Request, res: Response, around: Surroundings) {
+async function resume(execution: Execution, req: Request, res: Response) {
   const wf = workflowOf(execution);
   const stored = JSON.parse(execution.data) as IRunExecutionData;
   const context = new core.WebhookContext(
     wf,
     wf.getNode(execution.node.name)!,
-    dataFor(execution, around, { httpRequest: req, httpResponse: res }),
+    dataFor(execution, { httpRequest: req, httpResponse: res }),
     'webhook',
     { webhookDescription: actionNode.description.webhooks![0] } as never,
     [],
@@ -171,7 +165,8 @@ async function resume(execution: Execution, req: Request, res: Response, around:
   res.status(200).json(answer.webhookResponse);
 }
 
-function waiting(execution: Execution, around: Surroundings): Waiting {
+function waiting(execution: Execution): Waiting {
+  const { waitingUrl, dispatcher } = execution.host;
   return {
     answers: execution.answers,
     isWaiting: () => execution.status === 'waiting',
@@ -183,16 +178,16 @@ function waiting(execution: Execution, around: Surroundings): Waiting {
       const { contextData } = (JSON.parse(execution.data) as IRunExecutionData).executionData!;
       const data = runDataAt(execution.node, [{ json: {} }]);
       data.executionData!.contextData = contextData;
-      await runUntilItWaits(execution, data, around);
+      await runUntilItWaits(execution, data);
     },
     output: () => waitFor('the execution to go on', () => execution.outputs.shift()),
     async call(body) {
-      const url = `${around.waitingUrl}/${execution.id}/${execution.node.id}`;
+      const url = `${waitingUrl}/${execution.id}/${execution.node.id}`;
       const answer = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        dispatcher: around.dispatcher,
+        dispatcher,
       });
       return { status: answer.status, body: (await answer.json()) as IDataObject };
     },
