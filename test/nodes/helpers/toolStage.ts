@@ -22,7 +22,6 @@ export interface Tool extends Json {
   id: string;
   name: string;
   status: 'draft' | 'live' | 'paused';
-  endpoint: string;
   going_live: boolean;
   last_test: { succeeded: boolean; error: string | null } | null;
 }
@@ -80,6 +79,9 @@ export async function published(
   await untilLive(made.parameters.toolName as string);
   return made;
 }
+/** The newest call of any tool. */
+export const newestCall = async () =>
+  (await stage.service.api.get('/api/tool-calls')).body.data[0] as Json | undefined;
 /** Has the service call a live tool, as its test does. */
 export const call = async (name = 'find_order', args: Json = { order_number: 'A-1042' }) =>
   (await stage.service.api.post(`/api/tools/${(await named(name))!.id}/test`, { arguments: args }))

@@ -8,6 +8,7 @@ import {
   change,
   define,
   elsewhere,
+  newestCall,
   untilLive,
   untilTested,
   published,
@@ -18,7 +19,7 @@ import {
   type Tool,
   FIELDS,
 } from '../helpers/toolStage.ts';
-import { type Json, type Trigger, type TriggerOptions } from '../helpers/webhookHost.ts';
+import type { Trigger, TriggerOptions } from '../helpers/webhookHost.ts';
 
 const log = listenToLog();
 
@@ -46,7 +47,7 @@ describe('Publishing', () => {
       revision: 1,
       secret: expect.stringMatching(/^whsec_/),
     });
-    expect((await theTool()).owner).toEqual({
+    expect(tool.owner).toEqual({
       instance_id: expect.stringMatching(/./),
       workflow_id: expect.stringMatching(/^workflow-/),
       workflow_name: 'Test',
@@ -86,11 +87,7 @@ describe('Publishing', () => {
     await side.create();
     const known = side.staticData;
     side.staticData = {};
-    const newestStatus = async () =>
-      (await stage.service.api.get('/api/tool-calls')).body.data[0]?.http_status as
-        | number
-        | undefined;
-    await waitFor('a refusal', async () => (await newestStatus()) === 503);
+    await waitFor('a refusal', async () => (await newestCall())?.http_status === 503);
     expect(side.executions).toEqual([]);
     side.staticData = known;
     await untilLive();
@@ -209,9 +206,7 @@ describe('Publishing', () => {
     await side.create();
     const known = side.staticData;
     side.staticData = former;
-    const newest = async () =>
-      (await stage.service.api.get('/api/tool-calls')).body.data[0] as Json;
-    await waitFor('a refusal', async () => (await newest()).http_status === 401);
+    await waitFor('a refusal', async () => (await newestCall())?.http_status === 401);
     expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
     side.staticData = known;
     await untilLive();

@@ -3,6 +3,7 @@ import { failureOf } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
   change,
+  newestCall,
   untilLive,
   untilTested,
   published,
@@ -101,10 +102,7 @@ describe('When publishing fails', () => {
     answerWith(side, 500, { message: 'Error in workflow' });
     await side.activate();
     expect(await untilTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
-    expect((await stage.service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({
-      attempts: 3,
-      http_status: 500,
-    });
+    expect(await newestCall()).toMatchObject({ attempts: 3, http_status: 500 });
     expect(side.executions).toHaveLength(1);
   });
 });
