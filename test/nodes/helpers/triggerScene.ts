@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { Agent } from 'undici';
-import { sendCall } from './signedCalls.ts';
+import { sendCall, type CallOptions } from './signedCalls.ts';
 import { triggerStage } from './triggerStage.ts';
 import type { Json, Side, TriggerOptions } from './webhookHost.ts';
 
@@ -12,10 +12,7 @@ export interface Hook {
   revision: number;
   events: string[];
   filter: Json | null;
-  catch_up: boolean;
-  owner: Json | null;
   target_url: string;
-  source: string;
 }
 
 /** What n8n stores for a trigger. */
@@ -25,13 +22,7 @@ interface Stored {
   secret: string;
 }
 
-export interface SendOptions {
-  payload?: Json;
-  body?: string;
-  secret?: string;
-  t?: number;
-  headers?: Record<string, string | undefined>;
-}
+export type SendOptions = CallOptions & { payload?: Json };
 
 export const EVENTS = ['conversation.opened', 'message.received'];
 
