@@ -4,6 +4,7 @@ import type {
   IHttpRequestOptions,
   INodeCredentialTestResult,
 } from 'n8n-workflow';
+import type * as errorsFile from '../../nodes/ConversationService/api/errors';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { startTlsReceiver } from '../helpers/tls.ts';
 import {
@@ -17,9 +18,7 @@ import {
 import { builtFile } from './helpers/builtFile.ts';
 import { freeAddress, startHttpServer, startWebPage } from './helpers/strangers.ts';
 
-const { describeConnectionFailure } = builtFile<{
-  describeConnectionFailure: (code: string, baseUrl: string) => string;
-}>('api/errors');
+const { describeConnectionFailure } = builtFile<typeof errorsFile>('api/errors');
 
 let service: TestService;
 beforeAll(async () => {

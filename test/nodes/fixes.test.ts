@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type * as errorsFile from '../../nodes/ConversationService/api/errors';
 import { ERROR_CATALOGUE } from '../../service/src/platform/http/errorCatalogue.ts';
 import { builtFile } from './helpers/builtFile.ts';
 
-const { FIXES } = builtFile<{ FIXES: Record<string, string> }>('api/errors');
+const { FIXES } = builtFile<typeof errorsFile>('api/errors');
 
 describe('The fixes that the nodes show', () => {
   it('are one for each error of the service', () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type * as amountFile from '../../nodes/ConversationService/shared/amount';
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
 import { byId as conversationById, chosen, useService } from './helpers/actions.ts';
 import { builtFile } from './helpers/builtFile.ts';
@@ -120,7 +121,7 @@ describe('Payment Link', () => {
   });
 
   it('knows the decimals of each currency as the service does', () => {
-    const inNodes = builtFile<{ decimalsOf: typeof decimalsOf }>('shared/amount').decimalsOf;
+    const inNodes = builtFile<typeof amountFile>('shared/amount').decimalsOf;
     for (const currency of CURRENCIES)
       expect([currency, inNodes(currency)]).toEqual([currency, decimalsOf(currency)]);
   });

@@ -280,14 +280,13 @@ export async function runAction({
 }
 
 /** The error of a run that must fail. */
-export async function failureOf(run: Promise<unknown>): Promise<NodeApiError> {
-  return run.then(
+export const failureOf = (run: Promise<unknown>): Promise<NodeApiError> =>
+  run.then(
     () => {
       throw new Error('expected the node to fail');
     },
     (error: NodeApiError) => error,
   );
-}
 
 /** What a list of the action node shows. */
 export function searchList(

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import type * as sampleArgumentsFile from '../../../nodes/ConversationService/workflowTool/sampleArguments';
+import type * as toolDefinitionFile from '../../../nodes/ConversationService/workflowTool/toolDefinition';
 import { builtFile } from '../helpers/builtFile.ts';
 import {
   additionalData,
@@ -13,16 +15,10 @@ import {
 } from '../helpers/n8n.ts';
 
 const require = createRequire(import.meta.url);
-const { readDefinition, readSample, testDefinition } = builtFile<{
-  readDefinition: (
-    context: IHookFunctions,
-  ) => IDataObject & { name: string; parameters: IDataObject };
-  readSample: (context: IHookFunctions, parameters: IDataObject) => IDataObject;
-  testDefinition: (definition: IDataObject) => IDataObject & { name: string };
-}>('workflowTool/toolDefinition');
-const { sampleArguments } = builtFile<{
-  sampleArguments: (schema: IDataObject) => IDataObject;
-}>('workflowTool/sampleArguments');
+const { readDefinition, readSample, testDefinition } = builtFile<typeof toolDefinitionFile>(
+  'workflowTool/toolDefinition',
+);
+const { sampleArguments } = builtFile<typeof sampleArgumentsFile>('workflowTool/sampleArguments');
 const { Ajv2020 } = require('ajv/dist/2020.js') as { Ajv2020: typeof Ajv };
 const addFormats = require('ajv-formats') as (ajv: Ajv) => void;
 
