@@ -149,26 +149,23 @@ describe('Agent Turn', () => {
 });
 
 describe('A superseded turn', () => {
-  const supersede = {
-    'a person took over': async ({ conversationId }: { conversationId: string }) => {
-      await stage.service.api.post(`/api/conversations/${conversationId}/takeover`);
-    },
-    'the customer wrote again': async ({
-      customer,
-      turn,
-    }: Awaited<ReturnType<typeof openTurn>>) => {
-      await customer.write('And another thing');
-      await waitFor('the next turn', () =>
-        side.executions.some(
-          (each) => each.conversation_id === turn.conversation_id && each.turn_id !== turn.turn_id,
-        ),
-      );
-    },
+  type OpenTurn = Awaited<ReturnType<typeof openTurn>>;
+  const takeOver = ({ conversationId }: OpenTurn) =>
+    stage.service.api.post(`/api/conversations/${conversationId}/takeover`);
+  const writeAgain = async ({ customer, conversationId }: OpenTurn) => {
+    await customer.write('And another thing');
+    await waitFor('the next turn', () => {
+      const turns = side.executions.filter((each) => each.conversation_id === conversationId);
+      return turns.length > 1;
+    });
   };
 
-  it.each(Object.entries(supersede))('sends nothing when %s', async (_what, happens) => {
+  it.each<[string, (opened: OpenTurn) => Promise<unknown>]>([
+    ['a person took over', takeOver],
+    ['the customer wrote again', writeAgain],
+  ])('sends nothing when %s', async (_what, supersede) => {
     const opened = await openTurn();
-    await happens(opened as never);
+    await supersede(opened);
     for (const [operation, parameters] of [
       ['reply', { text: 'Too late' }],
       ['handOver', { text: 'Too late' }],
@@ -184,14 +181,11 @@ describe('A superseded turn', () => {
   });
 
   it('goes to the error output with the reason and the code, and with its item', async () => {
-    const { turn, conversationId, said } = await openTurn();
-    await supersede['a person took over']({ conversationId });
-    const { items, errors } = await run(
-      'reply',
-      turn,
-      { text: 'Too late' },
-      { onError: 'continueErrorOutput' },
-    );
+    const opened = await openTurn();
+    await takeOver(opened);
+    const { turn, said } = opened;
+    const node = { onError: 'continueErrorOutput' } as const;
+    const { items, errors } = await run('reply', turn, { text: 'Too late' }, node);
     expect(items).toEqual([]);
     expect(errors).toMatchObject([
       {

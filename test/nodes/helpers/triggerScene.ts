@@ -43,6 +43,7 @@ export function triggerScene() {
     (await stage.service.api.get('/api/hooks?limit=200')).body.data;
   const hooksAt = async ({ url }: Side) =>
     (await hooks()).filter(({ target_url: targetUrl }) => targetUrl === url);
+  const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ events }) => events);
   /** Subscribes an address as a caller that is not a trigger. */
   const subscribe = async (
     targetUrl: string,
@@ -79,7 +80,7 @@ export function triggerScene() {
       },
       ...options,
     });
-  return Object.assign(stage, { hooks, hooksAt, subscribe, trigger, activated, send });
+  return Object.assign(stage, { hooks, hooksAt, eventsAt, subscribe, trigger, activated, send });
 }
 
 export const stored = (side: Side): Stored | undefined =>

@@ -3,12 +3,10 @@ import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listenToLog } from '../helpers/n8n.ts';
 import { EVENTS, stored, textOf, triggerScene } from '../helpers/triggerScene.ts';
-import type { Side } from '../helpers/webhookHost.ts';
 
 const log = listenToLog();
 const scene = triggerScene();
-const { hooksAt, send, trigger } = scene;
-const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ events }) => events);
+const { eventsAt, hooksAt, send, trigger } = scene;
 
 describe('Listening for a test event', () => {
   it('and the production subscription never touch each other', async () => {
