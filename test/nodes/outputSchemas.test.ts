@@ -129,7 +129,7 @@ interface BuiltOperation {
   record?: { simplified: Record<string, string> };
 }
 
-const written: Record<string, Schema> = {};
+const written: Record<string, object> = {};
 afterAll(() => {
   if (!process.env.WRITE_SCHEMAS) return;
   rmSync(FOLDER, { recursive: true, force: true });
@@ -144,13 +144,15 @@ const operationsOf = (resource: string) =>
     resource
   ]!.operations;
 
+const document = openApiDocument('') as unknown as ApiDocument;
+
 /** The schema of what a call answers: of each item, when it is a list. */
-function answerOf(document: ApiDocument, call: string): Schema {
+function answerOf(call: string): Schema {
   const [method, path] = call.split(' ') as [string, string];
   const responses = document.paths[`/api${path}`]?.[method.toLowerCase()]?.responses ?? {};
   const [, response] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   if (!response) throw new Error(`The document of the API has no ${call}`);
-  const answer = plain(document, response.content!['application/json']!.schema);
+  const answer = plain(response.content!['application/json']!.schema);
   return answer.properties?.data?.items ?? answer;
 }
 
@@ -162,17 +164,16 @@ function schemaOf(value: unknown): Schema {
 }
 
 /** The schema with nothing but what n8n reads: types, properties and items. */
-function plain(document: ApiDocument, schema: Schema): Schema {
-  const { $ref, anyOf } = schema;
-  if ($ref) return plain(document, document.components.schemas[$ref.split('/').at(-1)!]!);
+function plain(schema: Schema): Schema {
+  const { $ref, anyOf, properties, items } = schema;
+  if ($ref) return plain(document.components.schemas[$ref.split('/').at(-1)!]!);
   const chosen = anyOf?.find(({ type }) => type !== 'null');
-  if (chosen) return plain(document, chosen);
-  const { properties, items } = schema;
+  if (chosen) return plain(chosen);
   const type = [schema.type ?? 'object'].flat().find((each) => each !== 'null');
   return {
     type: type === 'integer' ? 'number' : type,
-    ...(properties ? { properties: mapValues(properties, (each) => plain(document, each)) } : {}),
-    ...(items ? { items: plain(document, items) } : {}),
+    ...(properties ? { properties: mapValues(properties, plain) } : {}),
+    ...(items ? { items: plain(items) } : {}),
   };
 }
 
@@ -193,30 +194,29 @@ function outputOf(answer: Schema, { record }: BuiltOperation): Schema {
   };
 }
 
-const schemaFiles = () =>
-  readdirSync(FOLDER, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(FOLDER, join(entry.parentPath, entry.name)));
-
 describe('The output schemas', () => {
   it('say what each operation outputs, by the document of the API', () => {
-    const document = openApiDocument('') as unknown as ApiDocument;
     for (const [resource, calls] of Object.entries(CALLS)) {
       const operations = operationsOf(resource);
-      expect(operations.map(({ option }) => option.value).sort()).toEqual(
-        Object.keys(calls).sort(),
-      );
+      const names = operations.map(({ option }) => option.value);
+      expect(names.sort()).toEqual(Object.keys(calls).sort());
       for (const operation of operations) {
-        const call = calls[operation.option.value]!;
+        const name = operation.option.value;
+        const call = calls[name];
         if (!call) continue;
-        const schema = outputOf(answerOf(document, call), operation);
-        written[`${resource}/${operation.option.value}.json`] = { ...schema, version: 1 } as Schema;
+        written[`${resource}/${name}.json`] = {
+          ...outputOf(answerOf(call), operation),
+          version: 1,
+        };
       }
     }
     for (const [operation, make] of Object.entries(MADE))
-      written[`${operation}.json`] = { ...schemaOf(make()), version: 1 } as Schema;
+      written[`${operation}.json`] = { ...schemaOf(make()), version: 1 };
     if (process.env.WRITE_SCHEMAS) return;
-    expect(schemaFiles().sort()).toEqual(Object.keys(written).sort());
+    const files = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(FOLDER, join(entry.parentPath, entry.name)));
+    expect(files.sort()).toEqual(Object.keys(written).sort());
     for (const [path, schema] of Object.entries(written))
       expect([path, JSON.parse(readFileSync(join(FOLDER, path), 'utf8'))]).toEqual([path, schema]);
   });
