@@ -1,29 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { json } from 'node:stream/consumers';
-import { TOOL_TEST_ENV } from '../helpers/toolEndpoint.ts';
+import {
+  callIn,
+  makeLive,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type ToolEndpoint,
+} from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { chosen, useService, type Rest } from './helpers/actions.ts';
 import { ACTION, actionNode, failureOf, ourNode } from './helpers/n8n.ts';
-import { startHttpServer, type HttpServer } from './helpers/strangers.ts';
 
-const { credential, open, resource, search, service, wire } = useService({
-  INSECURE_TARGETS: 'true',
-  ...TOOL_TEST_ENV,
-});
-let endpoint: HttpServer;
-/** How the tools' endpoint answers. */
-let answers: { status: number; body: string };
-const received: Array<Record<string, unknown>> = [];
+const { credential, open, resource, search, service, wire } = useService(TOOL_TEST_ENV);
+const PATH = '/find_order';
+let endpoint: ToolEndpoint;
 beforeAll(async () => {
-  endpoint = await startHttpServer(async (req, res) => {
-    received.push((await json(req)) as Record<string, unknown>);
-    res.writeHead(answers.status, { 'content-type': 'application/json' }).end(answers.body);
-  });
+  endpoint = await startToolEndpoint();
 });
 beforeEach(() => {
-  answers = { status: 200, body: '{"status":"shipped"}' };
-  received.length = 0;
+  endpoint.forget();
+  endpoint.answerAlways(PATH, { json: { status: 'shipped' } });
 });
+const received = () => endpoint.envelopes(PATH);
 afterEach(async () => {
   for (const { id } of (await service().api.get('/api/tools')).body.data)
     await service().api.delete(`/api/tools/${id}`);
@@ -40,24 +37,15 @@ const PARAMETERS = {
   properties: { order_number: { type: 'string' } },
   required: ['order_number'],
 };
-const define = async (name = 'find_order', changes: object = {}): Promise<string> =>
-  (
-    await service().api.post('/api/tools', {
-      name,
-      description: 'Finds an order by its number.',
-      kind: 'Webhook',
-      endpoint: `${endpoint.url}/${name}`,
-      parameters: PARAMETERS,
-      read_only: true,
-      ...changes,
-    })
-  ).body.id;
+const define = async (name = 'find_order', changes: object = {}): Promise<string> => {
+  const description = 'Finds an order by its number.';
+  const fields = { name, description, parameters: PARAMETERS, ...changes };
+  return (await endpoint.define(service().api, fields)).id;
+};
 const ARGUMENTS = { order_number: 'A-1042' };
 async function live(name?: string, changes: object = {}): Promise<string> {
   const id = await define(name, changes);
-  await service().api.post(`/api/tools/${id}/test`, { arguments: ARGUMENTS });
-  await service().api.post(`/api/tools/${id}/go-live`, {});
-  await service().api.patch('/api/agent', { enabled: true });
+  await makeLive(service().api, { id }, ARGUMENTS);
   return id;
 }
 
@@ -96,11 +84,11 @@ describe('Tool', () => {
     expect(begun.items).toMatchObject([{ id, status: 'draft', going_live: true }]);
     await waitFor('it to be live', async () => (await status()) === 'live');
     const testCall = { tool: 'find_order', arguments: ARGUMENTS, conversation_id: 'conv_test' };
-    expect(received).toEqual([expect.objectContaining(testCall)]);
+    expect(received()).toEqual([expect.objectContaining(testCall)]);
     const parameters = toolById(id);
     expect((await tool('pause', { parameters })).items).toMatchObject([{ id, status: 'paused' }]);
     expect((await tool('goLive', { parameters })).items).toMatchObject([{ id, status: 'live' }]);
-    expect(received).toHaveLength(1);
+    expect(received()).toHaveLength(1);
   });
 
   it('does not go live untested and without sample arguments, and says what to enter', async () => {
@@ -132,7 +120,7 @@ describe('Tool', () => {
   });
 
   it('gives a test that failed as an item, for the workflow to judge', async () => {
-    answers = { status: 500, body: '{"message":"Error in workflow"}' };
+    endpoint.answerAlways(PATH, { status: 500, json: { message: 'Error in workflow' } });
     const { items } = await tool('test', {
       parameters: { ...toolById(await define()), arguments: JSON.stringify(ARGUMENTS) },
     });
@@ -144,7 +132,7 @@ describe('Tool', () => {
         error: { type: 'http_status', message: expect.any(String) },
       }),
     ]);
-    expect(received).toHaveLength(3);
+    expect(received()).toHaveLength(3);
   });
 
   it('waits for a test as long as the service does: longer than for any other answer', async () => {
@@ -234,12 +222,9 @@ describe('Tool Call', () => {
   async function waiting(): Promise<{ id: string; conversationId: string }> {
     await live('find_order', { ask_before_running: true });
     const { id: conversationId } = await open('Please find my order A-1042');
-    const path = `/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`;
-    const id = await waitFor(
-      'a call that waits',
-      async () => (await service().api.get(path)).body.data[0]?.tool_call_id as string | undefined,
-    );
-    return { id, conversationId };
+    const query = `conversation_id=${conversationId}`;
+    const call = await callIn(service().api, query, 'pending_approval');
+    return { id: call.tool_call_id, conversationId };
   }
 
   it('is found by Get Many, by status, tool and conversation, and chosen from a list', async () => {
@@ -280,12 +265,12 @@ describe('Tool Call', () => {
     const filters = { status: 'succeeded', tool: 'find_order' };
     const { items: listed } = await toolCall('getAll', { parameters: { limit: 1, filters } });
     expect(listed).toMatchObject([{ args: expect.anything() }]);
-    expect(received.at(-1)).toMatchObject({ tool_call_id: id });
+    expect(received().at(-1)).toMatchObject({ tool_call_id: id });
   });
 
   it('is rejected without a note, and a second decision fails and says so', async () => {
     const { id } = await waiting();
-    const before = received.length;
+    const before = received().length;
     const { items } = await toolCall('reject', { input: [{ tool_call_id: id }] });
     expect(items).toMatchObject([
       { status: 'rejected', decision: { approved: false, note: null } },
@@ -296,7 +281,7 @@ describe('Tool Call', () => {
       context: { code: 'approval_already_decided' },
       description: expect.stringContaining('Somebody has decided already'),
     });
-    expect(received).toHaveLength(before);
+    expect(received()).toHaveLength(before);
   });
 
   it.each(['approve', 'reject', 'get'])('calls nothing for %s without an ID', async (operation) => {

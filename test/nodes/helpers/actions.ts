@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import { sharedTestCa } from '../../helpers/tls.ts';
 import { runAction, searchList, type ActionOptions } from './n8n.ts';
 import { startWire, type Wire } from './strangers.ts';
 
@@ -13,7 +14,8 @@ export function useService(env: Record<string, string> = {}) {
   let service: TestService;
   let wire: Wire;
   beforeAll(async () => {
-    service = await startTestService({ env });
+    const { ca } = await sharedTestCa();
+    service = await startTestService({ ca, env });
     wire = await startWire(() => service.url);
   });
   beforeEach(() => {

@@ -1,7 +1,7 @@
 // The stage of the agent call trigger's tests, and what they do on it. All tools are removed after
 // each test.
 import { afterEach } from '@jest/globals';
-import { TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
+import { newestCall as newestCallOf, TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { TOOL_TRIGGER } from './n8n.ts';
 import { triggerStage } from './triggerStage.ts';
@@ -79,9 +79,7 @@ export async function published(
   await untilLive(made.parameters.toolName as string);
   return made;
 }
-/** The newest call of any tool. */
-export const newestCall = async () =>
-  (await stage.service.api.get('/api/tool-calls')).body.data[0] as Json | undefined;
+export const newestCall = () => newestCallOf(stage.service.api, 'tool=find_order');
 /** Has the service call a live tool, as its test does. */
 export const call = async (name = 'find_order', args: Json = { order_number: 'A-1042' }) =>
   (await stage.service.api.post(`/api/tools/${(await named(name))!.id}/test`, { arguments: args }))

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
+import { callIn } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { call, published, stage } from '../helpers/toolStage.ts';
-import { answerWith, type Json } from '../helpers/webhookHost.ts';
+import { answerWith } from '../helpers/webhookHost.ts';
 
 describe('A published tool, with the agent of the real service,', () => {
   it('is called with what a customer wrote, and its answer is on record', async () => {
@@ -19,12 +20,8 @@ describe('A published tool, with the agent of the real service,', () => {
       args: expect.anything(),
       conversation_id: id,
     });
-    const record = async () =>
-      (await stage.service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as
-        | Json
-        | undefined;
-    await waitFor('its end', async () => (await record())?.status === 'succeeded');
-    expect(await record()).toMatchObject({ attempts: 1, result: { found: true } });
+    const record = await callIn(stage.service.api, `conversation_id=${id}`, 'succeeded');
+    expect(record).toMatchObject({ attempts: 1, result: { found: true } });
   });
 
   it('runs once and succeeds although the first attempt timed out', async () => {
