@@ -19,7 +19,7 @@ import {
   type Tool,
   FIELDS,
 } from '../helpers/toolStage.ts';
-import type { Trigger, TriggerOptions } from '../helpers/webhookHost.ts';
+import type { Json, Trigger, TriggerOptions } from '../helpers/webhookHost.ts';
 
 const log = listenToLog();
 
@@ -105,7 +105,7 @@ describe('Publishing', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it.each<[string, (trigger: Trigger, tool: Tool) => unknown]>([
+  it.each<[string, (trigger: Trigger, tool: Tool) => unknown, Json?]>([
     ['it is paused', (_, { id }) => stage.service.api.post(`/api/tools/${id}/pause`)],
     ['it was deleted', (_, { id }) => stage.service.api.delete(`/api/tools/${id}`)],
     [
@@ -116,14 +116,14 @@ describe('Publishing', () => {
       'its address was changed at the service',
       (_, { id }) => stage.service.api.patch(`/api/tools/${id}`, { endpoint: elsewhere() }),
     ],
-    ['the static data was lost', ({ production }) => void (production.staticData = {})],
     ['the secret was lost', ({ production }) => void delete stored(production).secret],
     ['a field was changed here', (changed) => change(changed, { timeout: 30 })],
     [
       'the parameters were changed here',
       (changed) => change(changed, { parameters: { fields: [...FIELDS, { name: 'more' }] } }),
+      { order_number: 'A', more: 'B' },
     ],
-  ])('again repairs the tool when %s', async (what, damage) => {
+  ])('again repairs the tool when %s', async (_what, damage, args = { order_number: 'A' }) => {
     const made = await published();
     await damage(made, await theTool());
     await made.production.activate();
@@ -132,8 +132,6 @@ describe('Publishing', () => {
       endpoint: made.production.url,
       description: 'Finds an order.',
     });
-    const more = what === 'the parameters were changed here' ? { more: 'B' } : {};
-    const args = { order_number: 'A', ...more };
     expect(await call('find_order', args)).toMatchObject({
       status: 'succeeded',
       result: { found: true },

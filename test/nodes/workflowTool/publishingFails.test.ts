@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { failureOf } from '../helpers/n8n.ts';
-import { freeAddress } from '../helpers/strangers.ts';
 import {
   change,
   newestCall,
@@ -38,13 +37,6 @@ describe('When publishing fails', () => {
       ),
     });
     expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
-  });
-
-  it('because the service is away: says so', async () => {
-    stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
-    expect((await failureOf(trigger().production.activate())).message).toContain(
-      'Nothing answers at',
-    );
   });
 
   it('because of the base URL: says what is wrong, and what to enter', async () => {
