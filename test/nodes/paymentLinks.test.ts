@@ -103,8 +103,7 @@ describe('Payment Link', () => {
   });
 
   it('refuses decimals in minor units, and shows how to write the amount', async () => {
-    const error = await failureOf(create({ amountUnit: 'minor', amount: 49.9 }));
-    expect(error).toMatchObject({
+    expect(await failureOf(create({ amountUnit: 'minor', amount: 49.9 }))).toMatchObject({
       message: 'The amount 49.9 in minor units has decimals',
       description: expect.stringContaining('4900 for 49.00 USD'),
     });

@@ -161,8 +161,7 @@ describe('Respond to Tool Call', () => {
       /"Trigger" does not wait for this response/,
     ],
   ])('fails clearly and answers nothing: %s', async (_what, options, message) => {
-    const error = await failureOf(run(options));
-    expect(error).toMatchObject({
+    expect(await failureOf(run(options))).toMatchObject({
       name: 'NodeOperationError',
       message: expect.stringMatching(message),
       description: expect.stringMatching(/./),

@@ -249,8 +249,7 @@ describe('The turn that an operation works on', () => {
   });
 
   it('is missing after another trigger: the error says what to do', async () => {
-    const error = await failureOf(run('reply', {}, { text: 'Hello' }));
-    expect(error).toMatchObject({
+    expect(await failureOf(run('reply', {}, { text: 'Hello' }))).toMatchObject({
       message: 'The ID of the agent turn is empty',
       description: expect.stringContaining('Conversation Service Agent Trigger'),
     });

@@ -96,8 +96,7 @@ describe('Contact', () => {
   });
 
   it('with the ID of something else is refused before the service is called', async () => {
-    const error = await failureOf(contact('get', { input: [{ id: 'conv_1' }] }));
-    expect(error).toMatchObject({
+    expect(await failureOf(contact('get', { input: [{ id: 'conv_1' }] }))).toMatchObject({
       message: '"conv_1" is not the ID of a contact',
       description: expect.stringContaining('Conversation → Get'),
     });

@@ -59,8 +59,7 @@ describe('Send Message is sent once', () => {
     await send('5', 0);
     await send('6', 0);
     expect(await texts()).toHaveLength(3);
-    const error = await failureOf(send('4', 'evt_1', 'another text'));
-    expect(error).toMatchObject({
+    expect(await failureOf(send('4', 'evt_1', 'another text'))).toMatchObject({
       httpCode: '409',
       description: expect.stringContaining('Deduplication Key'),
     });

@@ -96,8 +96,7 @@ describe('What is subscribed', () => {
   });
 
   it('asks for an event when none is chosen', async () => {
-    const error = await failureOf(trigger({ events: [] }).production.activate());
-    expect(error).toMatchObject({
+    expect(await failureOf(trigger({ events: [] }).production.activate())).toMatchObject({
       name: 'NodeOperationError',
       message:
         'No event is chosen. Choose at least one event that starts this workflow, then publish again.',

@@ -92,8 +92,8 @@ describe('Publishing', () => {
   });
 
   it.each([4, 301, 'soon'])('refuses a timeout of %s before it calls', async (timeout) => {
-    const error = await failureOf(trigger({ timeout }).production.activate());
-    expect(error.message).toBe(
+    const { message } = await failureOf(trigger({ timeout }).production.activate());
+    expect(message).toBe(
       'The timeout is not from 5 to 300 seconds. Enter in "Timeout" how many seconds the workflow has for an answer.',
     );
     expect(stage.wire.seen).toEqual([]);
@@ -113,8 +113,7 @@ describe('An agent that another workflow is', () => {
     await first.production.activate();
     const { webhook } = await agent();
     const second = trigger();
-    const error = await failureOf(second.production.activate());
-    expect(error).toMatchObject({
+    expect(await failureOf(second.production.activate())).toMatchObject({
       name: 'NodeApiError',
       httpCode: '409',
       message: expect.stringMatching(

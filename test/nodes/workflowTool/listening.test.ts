@@ -15,7 +15,7 @@ import {
   tools,
   trigger,
 } from '../helpers/toolStage.ts';
-import { type Side } from '../helpers/webhookHost.ts';
+import type { Side } from '../helpers/webhookHost.ts';
 
 const log = listenToLog();
 
@@ -128,8 +128,7 @@ describe('Listening for a test event', () => {
   it('refuses a test name that belongs to another tool, and leaves that alone', async () => {
     const other = await define('find_order_test', elsewhere());
     const { test } = trigger();
-    const error = await failureOf(test.activate());
-    expect(error).toMatchObject({
+    expect(await failureOf(test.activate())).toMatchObject({
       name: 'NodeOperationError',
       message: expect.stringMatching(
         /"find_order_test", which belongs to another tool.*Enter another "Tool Name"/,

@@ -63,8 +63,7 @@ describe('A tool that somebody else has published', () => {
     await published();
     const tool = await theTool();
     const second = trigger();
-    const error = await failureOf(second.production.activate());
-    expect(error).toMatchObject({
+    expect(await failureOf(second.production.activate())).toMatchObject({
       name: 'NodeApiError',
       message: expect.stringMatching(
         /published by the workflow "Test" of the n8n at \S+\. Choose another name\..*"Take Over From Another n8n"/,
@@ -83,8 +82,7 @@ describe('A tool that somebody else has published', () => {
       kind: 'HTTP',
       request_template: { method: 'GET', url: `${stage.host.url}/orders` },
     });
-    const error = await failureOf(trigger().production.activate());
-    expect(error).toMatchObject({
+    expect(await failureOf(trigger().production.activate())).toMatchObject({
       name: 'NodeApiError',
       message: expect.stringMatching(
         /^The name find_order belongs to an HTTP tool. Enter another "Tool Name"/,
