@@ -30,8 +30,8 @@ describe('Payment Link', () => {
       parameters: WANTED,
       input: [{ event: 'message.received', conversation: { id } }],
     });
-    expect(items).toEqual([
-      expect.objectContaining({
+    expect(items).toMatchObject([
+      {
         id: expect.stringMatching(/^pay_/),
         conversation_id: id,
         status: 'open',
@@ -40,7 +40,7 @@ describe('Payment Link', () => {
         amount_display: 'US$49.00',
         provider: 'manual',
         url: expect.stringContaining('/pay/'),
-      }),
+      },
     ]);
     expect(paired).toEqual([{ item: 0 }]);
     expect((await service().api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe(

@@ -4,15 +4,17 @@ import { failureOf } from '../helpers/n8n.ts';
 
 const { open, resource } = useService();
 const conversation = resource('conversation');
+/** The output of an operation. */
+const output = async (operation: string, parameters: Rest['parameters']) =>
+  (await conversation(operation, { parameters })).items;
 
 describe('Conversation', () => {
   it('gets as many of the newest messages as asked for', async () => {
     const { id, customer } = await open('one');
     await customer.write('two');
     const get = async (messages: number) =>
-      (await conversation('get', { parameters: { ...byId(id), options: { messages } } })).items[0]!
-        .messages as Array<{ text: string }>;
-    expect((await get(1)).map(({ text }) => text)).toEqual(['two']);
+      (await output('get', { ...byId(id), options: { messages } }))[0]!.messages;
+    expect(await get(1)).toMatchObject([{ text: 'two' }]);
     expect(await get(0)).toEqual([]);
   });
 
@@ -22,12 +24,12 @@ describe('Conversation', () => {
       { findBy: 'email', email: ` ${email} ` },
       { findBy: 'phone', phone: '+49 170 1234567' },
     ])
-      expect((await conversation('findByContact', { parameters })).items[0]!.id).toBe(id);
+      expect(await output('findByContact', parameters)).toMatchObject([{ id }]);
   });
 
   it('fails for an unknown contact and says how to continue without one', async () => {
     const parameters = { findBy: 'email', email: 'nobody@example.com' };
-    expect(await failureOf(conversation('findByContact', { parameters }))).toMatchObject({
+    expect(await failureOf(output('findByContact', parameters))).toMatchObject({
       httpCode: '404',
       description: expect.stringContaining('Return Nothing'),
     });
@@ -35,7 +37,7 @@ describe('Conversation', () => {
 
   it('says what to enter when the email address is only a part of one', async () => {
     const parameters = { findBy: 'email', email: 'Ana' };
-    expect(await failureOf(conversation('findByContact', { parameters }))).toMatchObject({
+    expect(await failureOf(output('findByContact', parameters))).toMatchObject({
       name: 'NodeOperationError',
       message: '"Ana" is not a whole email address',
       description: expect.stringMatching(/^Enter the whole email address/),
@@ -55,9 +57,9 @@ describe('Conversation', () => {
   it('lists by status, channel and funnel stage, up to a limit or all', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const { id } of opened)
-      await conversation('setFunnelStage', { parameters: { ...byId(id), funnelStage: 'lost' } });
+      await output('setFunnelStage', { ...byId(id), funnelStage: 'lost' });
     const list = async (parameters: Rest['parameters']) =>
-      (await conversation('getAll', { parameters })).items.map(({ id }) => id);
+      (await output('getAll', parameters)).map(({ id }) => id);
     const lost = { status: 'ai_active', channel: 'web_chat', funnel_stage: 'lost' };
     expect((await list({ returnAll: true, filters: lost })).sort()).toEqual(
       opened.map(({ id }) => id).sort(),
@@ -70,35 +72,32 @@ describe('Conversation', () => {
 
   it('sends a message that the customer reads, and pauses the agent', async () => {
     const { id, texts } = await open();
-    const { items } = await conversation('sendMessage', {
-      parameters: { ...byId(id), text: 'Grüße 🎉' },
-    });
-    expect(items[0]).toMatchObject({
-      message: { direction: 'outbound', text: 'Grüße 🎉', sender: { type: 'api' } },
-      conversation: { id, status: 'human_active' },
-    });
-    expect(await texts()).toEqual(['Grüße 🎉']);
+    const text = 'Grüße 🎉';
+    expect(await output('sendMessage', { ...byId(id), text })).toMatchObject([
+      {
+        message: { direction: 'outbound', text, sender: { type: 'api' } },
+        conversation: { id, status: 'human_active' },
+      },
+    ]);
+    expect(await texts()).toEqual([text]);
   });
 
   it('sends a message without pausing the agent when told to', async () => {
     const { id, texts } = await open();
-    const { items } = await conversation('sendMessage', {
-      parameters: { ...byId(id), text: 'Your parcel has shipped', pauseAgent: false },
-    });
-    expect(items[0]).toMatchObject({ conversation: { id, status: 'ai_active' } });
-    expect(await texts()).toEqual(['Your parcel has shipped']);
+    const text = 'Your parcel has shipped';
+    const sent = await output('sendMessage', { ...byId(id), text, pauseAgent: false });
+    expect(sent).toMatchObject([{ conversation: { id, status: 'ai_active' } }]);
+    expect(await texts()).toEqual([text]);
   });
 
   it('lists by contact, text and time', async () => {
     const before = await open('Hello', { name: 'Before' });
     const middle = new Date().toISOString();
     const { id } = await open('Hello', { name: 'Zacharias' });
-    const { items: found } = await conversation('get', { parameters: byId(id) });
-    const contact = String(found[0]!.contact_id);
-    const ids = async (filters: object) =>
-      (
-        await conversation('getAll', { parameters: { returnAll: true, filters } as never })
-      ).items.map((each) => each.id);
+    const [found] = await output('get', byId(id));
+    const contact = String(found!.contact_id);
+    const ids = async (filters: NonNullable<Rest['parameters']>) =>
+      (await output('getAll', { returnAll: true, filters })).map((each) => each.id);
     expect(await ids({ contact_id: chosen('id', contact) })).toEqual([id]);
     expect(await ids({ q: 'zacharias' })).toEqual([id]);
     expect(await ids({ created_since: middle })).toEqual([id]);
@@ -110,10 +109,10 @@ describe('Conversation', () => {
   });
 
   it('refuses a filter that is not a date and time', async () => {
-    const parameters = { filters: { created_since: 'yesterday' } };
-    expect((await failureOf(conversation('getAll', { parameters }))).message).toBe(
-      '"yesterday" is not a date and time',
-    );
+    const filters = { created_since: 'yesterday' };
+    expect(await failureOf(output('getAll', { filters }))).toMatchObject({
+      message: '"yesterday" is not a date and time',
+    });
   });
 
   it.each([
@@ -122,20 +121,20 @@ describe('Conversation', () => {
     ['an action that returns a conversation', (id: string) => ({ id })],
   ])('takes its conversation by default from %s', async (_what, item) => {
     const { id } = await open();
-    expect((await conversation('get', { input: [item(id)] })).items[0]).toMatchObject({ id });
+    expect((await conversation('get', { input: [item(id)] })).items).toMatchObject([{ id }]);
   });
 
   it('takes the address of the conversation’s page', async () => {
     const { id } = await open();
     const value = `https://conversations.example.com/conversations/${id}?tab=1`;
-    const parameters = { conversationId: chosen('url', value) };
-    expect((await conversation('get', { parameters })).items[0]).toMatchObject({ id });
+    const found = await output('get', { conversationId: chosen('url', value) });
+    expect(found).toMatchObject([{ id }]);
   });
 
   it('takes over, hands back, sets a stage and closes with a verdict', async () => {
     const { id } = await open();
     const run = async (operation: string, parameters = {}) =>
-      (await conversation(operation, { parameters: { ...byId(id), ...parameters } })).items[0];
+      (await output(operation, { ...byId(id), ...parameters }))[0];
     expect(await run('takeOver')).toMatchObject({ id, status: 'human_active' });
     expect(await run('handBack')).toMatchObject({ id, status: 'ai_active' });
     expect(await run('setFunnelStage', { funnelStage: 'qualified' })).toMatchObject({

@@ -8,10 +8,9 @@ const note = resource('note');
 describe('Note', () => {
   it('is for the team, and the customer does not see it', async () => {
     const { id, texts } = await open();
-    const { items } = await note('create', {
-      parameters: { ...byId(id), text: 'Has an open invoice' },
-    });
-    expect(items).toEqual([expect.objectContaining({ text: 'Has an open invoice' })]);
+    const text = 'Has an open invoice';
+    const { items } = await note('create', { parameters: { ...byId(id), text } });
+    expect(items).toMatchObject([{ text }]);
     expect(await texts()).toEqual([]);
   });
 

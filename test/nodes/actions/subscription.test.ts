@@ -6,6 +6,9 @@ import { startHttpServer } from '../helpers/strangers.ts';
 
 const { resource, service } = useService({ INSECURE_TARGETS: 'true' });
 const subscription = resource('subscription');
+/** Runs an operation on a subscription. @returns its output */
+const on = async (id: string, operation: string, parameters = {}) =>
+  (await subscription(operation, { parameters: { ...hookById(id), ...parameters } })).items;
 
 describe('Subscription', () => {
   const subscribe = async (event = 'message.received', url = 'http://127.0.0.1:9/hook') =>
@@ -23,9 +26,7 @@ describe('Subscription', () => {
       (await subscription('getAll', { parameters: { returnAll: true, simplify: false } })).items;
     expect(await list()).toContainEqual(expect.objectContaining({ id, source: 'test' }));
     expect((await list()).every((each) => !('secret' in each))).toBe(true);
-    expect((await subscription('delete', { parameters: hookById(id) })).items).toEqual([
-      { id, deleted: true },
-    ]);
+    expect(await on(id, 'delete')).toEqual([{ id, deleted: true }]);
     expect(await list()).not.toContainEqual(expect.objectContaining({ id }));
   });
 
@@ -38,47 +39,38 @@ describe('Subscription', () => {
     });
     const id = await subscribe('conversation.opened', target.url);
     try {
-      const { items } = await subscription('sendTestEvent', { parameters: hookById(id) });
-      const [sent] = items as Array<{ id: string; event_id: string }>;
-      const deliveries = async () =>
-        (await subscription('getDeliveries', { parameters: { ...hookById(id), limit: 10 } }))
-          .items as Array<{ id: string; status: string }>;
+      const [sent] = await on(id, 'sendTestEvent');
+      const deliveries = () => on(id, 'getDeliveries', { limit: 10 });
       const until = (wanted: string) =>
         waitFor(wanted, async () => (await deliveries()).every((each) => each.status === wanted));
       await until('delivered');
-      expect(await deliveries()).toEqual([
-        expect.objectContaining({ id: sent!.id, event_id: sent!.event_id }),
-      ]);
+      expect(await deliveries()).toMatchObject([{ id: sent!.id, event_id: sent!.event_id }]);
 
       for (const deliveryId of [sent!.id, sent!.event_id]) {
-        const parameters = { ...hookById(id), deliveryId };
-        const again = await subscription('redeliver', { parameters });
-        expect(again.items[0]).toMatchObject({ id: sent!.id });
+        const [again] = await on(id, 'redeliver', { deliveryId });
+        expect(again).toMatchObject({ id: sent!.id });
         await until('delivered');
       }
       expect(received).toEqual(['automatic', 'manual', 'manual']);
 
       status = 404;
-      await subscription('sendTestEvent', { parameters: hookById(id) });
+      await on(id, 'sendTestEvent');
       await waitFor('a failed delivery', async () =>
         (await deliveries()).some((each) => each.status === 'failed'),
       );
       status = 200;
       const since = new Date(Date.now() - 60_000).toISOString();
-      const recovered = await subscription('recover', { parameters: { ...hookById(id), since } });
-      expect(recovered.items).toEqual([{ redelivered: 1 }]);
+      expect(await on(id, 'recover', { since })).toEqual([{ redelivered: 1 }]);
       await until('delivered');
     } finally {
-      await subscription('delete', { parameters: hookById(id) });
+      await on(id, 'delete');
       await target.close();
     }
   });
 
   it('rotates the secret, outputs it only when asked to, says what to do, and ends the overlap', async () => {
     const id = await subscribe();
-    const rotate = async (parameters = {}) =>
-      (await subscription('rotateSecret', { parameters: { ...hookById(id), ...parameters } }))
-        .items[0]!;
+    const rotate = async (parameters = {}) => (await on(id, 'rotateSecret', parameters))[0];
     const quiet = await rotate();
     expect(quiet).toEqual({
       id,
@@ -99,22 +91,20 @@ describe('Subscription', () => {
       notice: expect.stringContaining('unpublish and publish it again'),
     });
     expect(JSON.stringify(quiet)).not.toContain('whsec_');
-    expect(Date.parse(String(quiet.previous_secret_expires_at)) - Date.now()).toBeGreaterThan(
+    expect(Date.parse(String(quiet!.previous_secret_expires_at)) - Date.now()).toBeGreaterThan(
       23 * 3_600_000,
     );
     expect(await rotate({ returnSecret: true })).toMatchObject({
       id,
       secret: expect.stringMatching(/^whsec_/),
     });
-    const revoke = async () =>
-      (await subscription('revokePreviousSecrets', { parameters: hookById(id) })).items;
-    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 2 })]);
-    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 0 })]);
+    expect(await on(id, 'revokePreviousSecrets')).toMatchObject([{ id, revoked: 2 }]);
+    expect(await on(id, 'revokePreviousSecrets')).toMatchObject([{ id, revoked: 0 }]);
     for (let n = 0; n < 4; n++) await rotate();
     const refused = await failureOf(rotate());
     expect(refused.message).toContain('5 secrets of this subscription already sign');
     expect(refused.description).toContain('Revoke Previous Secrets');
-    await subscription('delete', { parameters: hookById(id) });
+    await on(id, 'delete');
   });
 
   it('gets every event, and a sample with the field names of a real one', async () => {
@@ -130,8 +120,7 @@ describe('Subscription', () => {
   });
 
   it('refuses what is not a date and time, and says what to enter', async () => {
-    const parameters = { ...hookById('sub_1'), since: 'yesterday' };
-    expect(await failureOf(subscription('recover', { parameters }))).toMatchObject({
+    expect(await failureOf(on('sub_1', 'recover', { since: 'yesterday' }))).toMatchObject({
       message: '"yesterday" is not a date and time',
       description: expect.stringContaining('$now'),
     });

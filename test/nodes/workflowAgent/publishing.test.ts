@@ -25,12 +25,7 @@ function trigger(
   made.push(trigger);
   return trigger;
 }
-const agent = async () =>
-  (await stage.service.api.get('/api/agent')).body as {
-    enabled: boolean;
-    decided_by: string;
-    webhook: Json & { endpoint: string; removed_at: string | null };
-  };
+const agent = async () => (await stage.service.api.get('/api/agent')).body;
 const stored = (side: Side) => (side.staticData['node:Trigger'] ?? {}) as Json;
 
 describe('Publishing', () => {

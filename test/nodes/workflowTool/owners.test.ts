@@ -46,7 +46,7 @@ describe('A tool that somebody else has published', () => {
       made.production.staticData = {};
       await made.production.activate();
       await untilLive();
-      expect(await theTool()).toMatchObject({ id: tool.id });
+      expect(await theTool()).toMatchObject({ id: tool.id, endpoint: made.production.url });
       expect(await call()).toMatchObject({ status: 'succeeded' });
     },
   );
