@@ -18,11 +18,7 @@ export function useService(env: Record<string, string> = {}) {
     service = await startTestService({ ca, env });
     wire = await startWire(() => service.url);
   });
-  beforeEach(() => {
-    wire.seen.length = 0;
-    wire.refusals.length = 0;
-    wire.loses = () => false;
-  });
+  beforeEach(() => wire.reset());
   afterAll(async () => {
     await wire.close();
     await service.stop();

@@ -50,6 +50,8 @@ export interface Wire extends HttpServer {
    */
   readonly refusals: number[];
   readonly seen: SeenCall[];
+  /** Works from now on, and has seen nothing. */
+  reset(): void;
 }
 
 /** Refuses a call in the service's form of an error. */
@@ -94,6 +96,16 @@ export async function startWire(target: () => string): Promise<Wire> {
     };
     Promise.resolve(wire.before?.(method, url)).then(passOn, () => res.destroy());
   });
-  const wire: Wire = { ...server, seen, refusals, loses: () => false };
+  const wire: Wire = {
+    ...server,
+    seen,
+    refusals,
+    loses: () => false,
+    reset() {
+      seen.length = 0;
+      refusals.length = 0;
+      Object.assign(wire, { refuses: undefined, before: undefined, loses: () => false });
+    },
+  };
   return wire;
 }

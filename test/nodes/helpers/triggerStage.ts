@@ -51,11 +51,10 @@ export function triggerStage(env: Record<string, string> = {}): TriggerStage {
   });
   beforeEach(() => {
     stage.credential = overTheLine();
-    stage.wire.seen.length = 0;
+    stage.wire.reset();
   });
   afterEach(async () => {
     for (const close of afterTest.splice(0)) await close();
-    Object.assign(stage.wire, { refuses: undefined, before: undefined, loses: () => false });
   });
   afterAll(async () => {
     await stage.host.close();

@@ -39,9 +39,7 @@ export function waitScene() {
       apiKey: scene.service.apiKey,
     }));
   });
-  beforeEach(() => {
-    scene.wire.seen.length = 0;
-  });
+  beforeEach(() => scene.wire.reset());
   afterAll(async () => {
     await scene.host?.close();
     await scene.wire?.close();

@@ -179,7 +179,6 @@ describe('Publishing again', () => {
       if (method === 'POST') orphan ??= (await subscribe(side.url)).id;
     };
     await side.activate();
-    scene.wire.before = undefined;
     const [only, ...rest] = await hooksAt(side);
     expect(rest).toEqual([]);
     expect(orphan).toBeDefined();

@@ -82,7 +82,6 @@ describe('A call of the address at which an execution goes on', () => {
     });
     expect(waiting.answers.slice(0, 2).map(({ status }) => status)).toEqual([503, 503]);
     expect(await waiting.output()).toMatchObject({ data: { approved: true } });
-    scene.wire.refuses = undefined;
   });
 
   it('lets the execution go on once although the answer to collecting was lost', async () => {
