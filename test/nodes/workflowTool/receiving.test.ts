@@ -123,18 +123,23 @@ describe('Verification', () => {
 
 describe('A repeat of a call', () => {
   const same = (a: Sent, b: Sent) => expect(b).toEqual(a);
-  /** A call that still runs, and whose caller has hung up. */
-  async function abandoned() {
+  /** A call whose workflow runs until `finish`. */
+  async function running(signal?: AbortSignal) {
     const side = published();
     const call = envelope();
     const held = heldBack(side);
-    const abort = new AbortController();
-    const first = send(side, { call, signal: abort.signal });
+    const first = send(side, { call, signal });
     await held.started;
+    return { side, call, first, ...held };
+  }
+  /** A call that still runs, and whose caller has hung up. */
+  async function abandoned() {
+    const abort = new AbortController();
+    const { first, ...rest } = await running(abort.signal);
     abort.abort();
     await expect(first).rejects.toThrow();
-    await held.hungUp;
-    return { side, call, ...held };
+    await rest.hungUp;
+    return rest;
   }
 
   it.each([
@@ -152,11 +157,7 @@ describe('A repeat of a call', () => {
   });
 
   it('while it runs waits for the same answer', async () => {
-    const side = published();
-    const call = envelope();
-    const { started, called, finish } = heldBack(side);
-    const first = send(side, { call });
-    await started;
+    const { side, call, first, called, finish } = await running();
     const repeats = [send(side, { call }), send(side, { call })];
     await called(3);
     await finish(200, { order: 'A-1042' });
@@ -188,11 +189,7 @@ describe('A repeat of a call', () => {
   });
 
   it('that hangs up too leaves the next one to wait', async () => {
-    const side = published();
-    const call = envelope();
-    const { started, called, finish } = heldBack(side);
-    const first = send(side, { call });
-    await started;
+    const { side, call, first, called, finish } = await running();
     const abort = new AbortController();
     const impatient = send(side, { call, signal: abort.signal });
     await called(2);
