@@ -25,13 +25,17 @@ function trigger(
   made.push(trigger);
   return trigger;
 }
+async function published(...options: Parameters<typeof trigger>): Promise<Trigger> {
+  const made = trigger(...options);
+  await made.production.activate();
+  return made;
+}
 const agent = async () => (await stage.service.api.get('/api/agent')).body;
 const stored = (side: Side) => (side.staticData['node:Trigger'] ?? {}) as Json;
 
 describe('Publishing', () => {
   it('makes the workflow the agent, turns the agent on and keeps the secret', async () => {
-    const { production: side } = trigger({ timeout: 90 });
-    await side.activate();
+    const { production: side } = await published({ timeout: 90 });
     expect(await agent()).toMatchObject({
       enabled: true,
       decided_by: 'webhook',
@@ -55,15 +59,13 @@ describe('Publishing', () => {
   });
 
   it('leaves the agent off with the option, and the log says what to do', async () => {
-    const { production: side } = trigger({ options: { turnOn: false } });
-    await side.activate();
+    await published({ options: { turnOn: false } });
     expect(await agent()).toMatchObject({ enabled: false, webhook: { timeout: 60 } });
     expect(log.infos.join()).toMatch(/The workflow is the agent\..*Agent → Turn On/);
   });
 
   it('again changes nothing but the revision, and the secret stays', async () => {
-    const { production: side } = trigger();
-    await side.activate();
+    const { production: side } = await published();
     const { secret, revision } = stored(side);
     await side.activate();
     expect(stored(side)).toEqual({ secret, revision: Number(revision) + 1 });
@@ -71,8 +73,7 @@ describe('Publishing', () => {
   });
 
   it('after unpublishing brings it back under its secret', async () => {
-    const { production: side } = trigger();
-    await side.activate();
+    const { production: side } = await published();
     const { secret } = stored(side);
     expect(await side.deactivate()).toBe(true);
     expect(await agent()).toMatchObject({
@@ -104,8 +105,7 @@ describe('Publishing', () => {
 
 describe('An agent that another workflow is', () => {
   it('is left alone: the message names the holder and the fix, and delete changes nothing', async () => {
-    const first = trigger();
-    await first.production.activate();
+    await published();
     const { webhook } = await agent();
     const second = trigger();
     expect(await failureOf(second.production.activate())).toMatchObject({
@@ -122,8 +122,7 @@ describe('An agent that another workflow is', () => {
 
   it('moves to another n8n with the option, and the former one can no longer give it up', async () => {
     const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
-    const before = trigger({}, options);
-    await before.production.activate();
+    const before = await published({}, options);
     const after = trigger({}, options, await stage.startOtherHost());
     expect((await failureOf(after.production.activate())).message).toContain(
       `of the n8n at ${new URL(stage.host.url).host}`,
@@ -138,11 +137,9 @@ describe('An agent that another workflow is', () => {
   });
 
   it('is free once that workflow is unpublished', async () => {
-    const first = trigger();
-    await first.production.activate();
+    const first = await published();
     await first.production.deactivate();
-    const second = trigger();
-    await second.production.activate();
+    const second = await published();
     expect((await agent()).webhook).toMatchObject({ endpoint: second.production.url });
     expect(stored(second.production).secret).not.toBe(stored(first.production).secret);
   });
@@ -150,8 +147,7 @@ describe('An agent that another workflow is', () => {
 
 describe('Unpublishing', () => {
   it('that comes late does not undo a later publication', async () => {
-    const { production: side } = trigger();
-    await side.activate();
+    const { production: side } = await published();
     const late = structuredClone(side.staticData);
     await side.activate();
     const current = side.staticData;
@@ -162,8 +158,7 @@ describe('Unpublishing', () => {
   });
 
   it('works without the static data, and never throws', async () => {
-    const { production: side } = trigger();
-    await side.activate();
+    const { production: side } = await published();
     side.staticData = {};
     expect(await side.delete()).toBe(true);
     expect(await agent()).toMatchObject({ webhook: { removed_at: expect.any(String) } });
@@ -175,8 +170,7 @@ describe('Unpublishing', () => {
 
 describe('Listening for a test event', () => {
   it('has a secret of its own, leaves the published agent as it is, and ends', async () => {
-    const { production, test } = trigger();
-    await production.activate();
+    const { production, test } = await published();
     const before = await agent();
     await test.activate();
     expect(stored(test)).toEqual({ secret: expect.stringMatching(/^whsec_/), isTest: true });
@@ -193,8 +187,7 @@ describe('Listening for a test event', () => {
   });
 
   it('works beside another workflow that is the agent, and does not turn the agent on', async () => {
-    const first = trigger({ options: { turnOn: false } });
-    await first.production.activate();
+    const first = await published({ options: { turnOn: false } });
     await trigger().test.activate();
     expect(await agent()).toMatchObject({
       enabled: false,
