@@ -49,9 +49,7 @@ describe('Payment Link', () => {
   });
 
   it('takes provider and expiry', async () => {
-    const made = await create({
-      options: { provider: 'manual', expiresInMinutes: 90 },
-    });
+    const made = await create({ options: { provider: 'manual', expiresInMinutes: 90 } });
     expect(Date.parse(made.expires_at as string) - Date.parse(made.created_at as string)).toBe(
       90 * 60_000,
     );

@@ -101,6 +101,13 @@ describe('Verification', () => {
     expect(side.executions).toEqual([]);
   });
 
+  it('keeps to the tolerance that is set', async () => {
+    const side = published({ options: { tolerance: 30 } });
+    expect((await send(side, { t: now() - 40 })).status).toBe(401);
+    expect((await send(side, { t: now() + 40 })).status).toBe(401);
+    expect((await send(side, { t: now() - 20 })).status).toBe(200);
+  });
+
   it('answers 503 while the secret is not stored yet, then takes the same call', async () => {
     const side = published();
     const { staticData } = side;
