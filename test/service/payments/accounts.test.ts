@@ -9,7 +9,14 @@ import { openFreshStore } from '../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { hang, startStripeServer } from '../../helpers/stripeServer.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
-import { INSTRUCTIONS, LINK, makeLink, newConversation, readLink, setUpManual } from './support.ts';
+import {
+  INSTRUCTIONS,
+  makeLink,
+  newConversation,
+  readLink,
+  requestLink,
+  setUpManual,
+} from './support.ts';
 
 const SECRET_KEY = 'sk_test_NeverShownToAnybody0001';
 
@@ -30,10 +37,7 @@ describe('payment accounts', () => {
 
   it('makes no link before one is set up, and says so', async () => {
     const conversationId = await newConversation(service);
-    const answer = await service.api.post(
-      `/api/conversations/${conversationId}/payment-links`,
-      LINK,
-    );
+    const answer = await requestLink(service, conversationId);
     expect(answer).toMatchObject({
       status: 409,
       body: { error: { code: 'payment_provider_missing' } },
@@ -42,9 +46,7 @@ describe('payment accounts', () => {
       /^No payment provider is set up in this workspace\. /,
     );
     await setUpManual(service);
-    expect(
-      (await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status,
-    ).toBe(201);
+    expect((await requestLink(service, conversationId)).status).toBe(201);
   });
 
   it('sets manual up and changes it: the account stays the same one', async () => {
@@ -147,9 +149,7 @@ describe('payment accounts', () => {
     });
     expect(await accounts()).toEqual([]);
     expect(await readLink(service, link.id)).toEqual(link);
-    expect(
-      (await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status,
-    ).toBe(409);
+    expect((await requestLink(service, conversationId)).status).toBe(409);
     expect(
       (await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {})).body.status,
     ).toBe('paid');

@@ -12,19 +12,19 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripe/stripeSupport.ts';
 import {
   allDelivered,
-  LINK,
   linkIn,
+  linksOf,
   makeLink,
   newConversation,
   pageOf,
   readLink,
+  requestLink,
 } from './support.ts';
 
 /** Only where the size of a process's files can be limited, and where the store is in files. */
 const onLinuxWithFiles = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
 
-const largestFile = async (folder: string): Promise<number> =>
-  Math.max(...(await fileSizes(folder)));
+const largestFile = async (folder: string) => Math.max(...(await fileSizes(folder)));
 
 describe('payments and a real process', () => {
   let tls: TlsFiles;
@@ -61,8 +61,6 @@ describe('payments and a real process', () => {
         .filter(({ payment }) => payment.id === paymentId)
         .map(({ id }) => id),
     );
-  const linksOf = async (conversation: string) =>
-    (await service.api.get(`/api/payment-links?conversation_id=${conversation}`)).body.data;
   const paidLink = async () => {
     const { id } = await makeLink(service, await newConversation(service));
     const session = stripe.sessionOf(id).id;
@@ -139,14 +137,13 @@ describe('payments and a real process', () => {
         asked++;
       });
       const key = { 'idempotency-key': `crash-${conversation}` };
-      const create = () =>
-        service.api.post(`/api/conversations/${conversation}/payment-links`, LINK, key);
+      const create = () => requestLink(service, conversation, {}, key);
       const cutOff = create().then(
         () => 'answered',
         () => 'cut off',
       );
       await waitFor('the provider to be asked', () => asked > 0);
-      const [{ id }] = await linksOf(conversation);
+      const [{ id }] = await linksOf(service, conversation);
       return { conversation, id, create, cutOff };
     }
 
@@ -162,7 +159,7 @@ describe('payments and a real process', () => {
         status: 201,
         body: { id, status: 'open', provider_reference: session },
       });
-      expect(await linksOf(conversation)).toHaveLength(1);
+      expect(await linksOf(service, conversation)).toHaveLength(1);
       const response = await fetch(pageOf(service, again.body), { redirect: 'manual' });
       expect(response.headers.get('location')).toBe(url);
     });

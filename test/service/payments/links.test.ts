@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ApiAnswer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { LINK, makeLink, newConversation, setUpManual, stageOf } from './support.ts';
+import {
+  linksOf,
+  makeLink,
+  newConversation,
+  readLink,
+  requestLink,
+  setUpManual,
+  stageOf,
+} from './support.ts';
 
 describe('payment links over the API', () => {
   let service: TestService;
@@ -14,10 +23,8 @@ describe('payment links over the API', () => {
   });
   afterAll(() => service?.stop());
 
-  const create = (body: unknown, headers: Record<string, string> = {}) =>
-    service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
-  const linksOf = async (id: string) =>
-    (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  const create = (wanted: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+    requestLink(service, conversationId, wanted, headers);
 
   it.each([
     [
@@ -54,13 +61,13 @@ describe('payment links over the API', () => {
     ['a life in fractions', { expires_in: 60.5 }, 'expires_in', /whole number/],
     ['an unknown field', { status: 'paid' }, undefined, /status/],
   ])('refuses %s, and makes nothing', async (_what, wanted, param, message) => {
-    const answer = await create({ ...LINK, ...wanted });
+    const answer = await create(wanted);
     expect(answer).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', ...(param === undefined ? {} : { param }) } },
     });
     expect(answer.body.error.message).toMatch(message);
-    expect(await linksOf(conversationId)).toEqual([]);
+    expect(await linksOf(service, conversationId)).toEqual([]);
     expect(await stageOf(service, conversationId)).toBe('new');
   });
 
@@ -72,7 +79,7 @@ describe('payment links over the API', () => {
     [{ description: 'é'.repeat(200), expires_in: 60 }, 'US$49.00'],
     [{ expires_in: 31_536_000 }, 'US$49.00'],
   ])('takes %j', async (wanted, display) =>
-    expect((await create({ ...LINK, ...wanted })).body).toMatchObject({
+    expect((await create(wanted)).body).toMatchObject({
       status: 'open',
       amount_display: display,
     }),
@@ -83,15 +90,15 @@ describe('payment links over the API', () => {
       summary: 's',
       verdict: 'unknown',
     });
-    expect(await create(LINK)).toMatchObject({
+    expect(await create()).toMatchObject({
       status: 409,
       body: { error: { code: 'conversation_closed' } },
     });
-    expect(await linksOf(conversationId)).toEqual([]);
+    expect(await linksOf(service, conversationId)).toEqual([]);
   });
 
   it('makes none with a provider that is not set up, and says which and where', async () => {
-    const answer = await create({ ...LINK, provider: 'stripe' });
+    const answer = await create({ provider: 'stripe' });
     expect(answer).toMatchObject({
       status: 409,
       body: { error: { code: 'payment_provider_missing' } },
@@ -104,12 +111,12 @@ describe('payment links over the API', () => {
 
   it('are made once for an Idempotency-Key, even by twenty requests at the same time', async () => {
     const key = { 'idempotency-key': 'links-1' };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(LINK, key)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, key)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(201);
-    expect((await create(LINK, key)).body).toEqual(answers[0]!.body);
-    expect(await linksOf(conversationId)).toHaveLength(1);
-    expect(await create({ ...LINK, amount: 1 }, key)).toMatchObject({
+    expect((await create({}, key)).body).toEqual(answers[0]!.body);
+    expect(await linksOf(service, conversationId)).toHaveLength(1);
+    expect(await create({ amount: 1 }, key)).toMatchObject({
       status: 409,
       body: { error: { code: 'idempotency_key_reused' } },
     });
@@ -121,37 +128,32 @@ describe('payment links over the API', () => {
     await makeLink(service, await newConversation(service));
     await service.api.post(`/api/payment-links/${made[1].id}/cancel`);
 
+    const ofConversation = `/api/payment-links?conversation_id=${conversationId}`;
     const seen = [];
-    for (
-      let path: string | null = `/api/payment-links?conversation_id=${conversationId}&limit=2`;
-      path !== null;
-
-    ) {
-      const { body } = await service.api.get(path);
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body }: ApiAnswer = await service.api.get(
+        `${ofConversation}&limit=2${cursor && `&cursor=${cursor}`}`,
+      );
       expect(body.data.length).toBeLessThanOrEqual(2);
       seen.push(...body.data.map(({ amount }: { amount: number }) => amount));
-      path =
-        body.next_cursor === null
-          ? null
-          : `/api/payment-links?conversation_id=${conversationId}&limit=2&cursor=${body.next_cursor}`;
+      cursor = body.next_cursor;
     }
     expect(seen).toEqual([5, 4, 3, 2, 1]);
-    const cancelled = await service.api.get(
-      `/api/payment-links?conversation_id=${conversationId}&status=cancelled`,
-    );
+    const cancelled = await service.api.get(`${ofConversation}&status=cancelled`);
     expect(cancelled.body.data.map(({ id }: { id: string }) => id)).toEqual([made[1].id]);
     expect((await service.api.get('/api/payment-links?conversation_id=conv_none')).body).toEqual({
       data: [],
       next_cursor: null,
     });
-    expect(await service.api.get('/api/payment-links?status=lost')).toMatchObject({
-      status: 400,
-      body: { error: { param: 'status' } },
-    });
-    expect(await service.api.get('/api/payment-links?cursor=x')).toMatchObject({
-      status: 400,
-      body: { error: { param: 'cursor' } },
-    });
+    for (const [param, value] of [
+      ['status', 'lost'],
+      ['cursor', 'x'],
+    ])
+      expect(await service.api.get(`/api/payment-links?${param}=${value}`)).toMatchObject({
+        status: 400,
+        body: { error: { param } },
+      });
   });
 
   it('answers 404 for a link or a conversation that does not exist', async () => {
@@ -167,8 +169,6 @@ describe('payment links over the API', () => {
     }
     expect((await service.api.post('/api/payment-links/pay_none/cancel')).status).toBe(404);
     expect((await service.api.post('/api/payment-links/pay_none/mark-paid', {})).status).toBe(404);
-    expect(
-      (await service.api.post('/api/conversations/conv_none/payment-links', LINK)).status,
-    ).toBe(404);
+    expect((await requestLink(service, 'conv_none')).status).toBe(404);
   });
 });

@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { startStripeServer, type StripeServer } from '../../helpers/stripeServer.ts';
+import { respondJson } from '../../helpers/jsonServer.ts';
+import { startStripeServer, stripeError, type StripeServer } from '../../helpers/stripeServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   allDelivered,
-  LINK,
   linkIn,
+  linksOf,
   makeLink,
   newConversation,
   pageOf,
+  paidEventsOf,
   readLink,
+  requestLink,
   setUpManual,
   stageOf,
   subscribeToPayments,
@@ -60,8 +63,8 @@ describe('a payment link whose page a provider makes', () => {
 
   const setUpStripe = (key = stripe.secretKey) =>
     service.api.call('PUT', '/api/payment-accounts/stripe', { settings: { secret_key: key } });
-  const create = (body: unknown = LINK, headers: Record<string, string> = {}) =>
-    service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
+  const create = (wanted: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+    requestLink(service, conversationId, wanted, headers);
   const cancel = (id: string) => service.api.post(`/api/payment-links/${id}/cancel`);
   const open = async (link: { url: string }, query = '') => {
     const response = await fetch(pageOf(service, link, query), { redirect: 'manual' });
@@ -69,16 +72,15 @@ describe('a payment link whose page a provider makes', () => {
   };
   const onlyLink = () =>
     waitFor('the link', async () => {
-      const { data } = (
-        await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)
-      ).body;
-      expect(data.length).toBeLessThanOrEqual(1);
-      return data[0];
+      const links = await linksOf(service, conversationId);
+      expect(links.length).toBeLessThanOrEqual(1);
+      return links[0];
     });
-  const paidEventsOf = async (id: string) => {
-    await allDelivered(service);
-    return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
-  };
+  const linkWithError = () =>
+    waitFor('a try that failed', async () => {
+      const link = await onlyLink();
+      return link.error !== null && link;
+    });
   const qualifiedEventsOf = async (id: string) => {
     await allDelivered(service);
     return receiver
@@ -97,10 +99,7 @@ describe('a payment link whose page a provider makes', () => {
       const { status, body } = proceed();
       asked++;
       await Promise.race([held, once(response, 'close')]);
-      if (!response.destroyed)
-        response
-          .writeHead(status, { 'content-type': 'application/json' })
-          .end(JSON.stringify(body));
+      if (!response.destroyed) respondJson(response, status, body);
     });
     return {
       asked: () => waitFor('the provider to be asked', () => asked > 0),
@@ -110,13 +109,9 @@ describe('a payment link whose page a provider makes', () => {
       },
     };
   };
-  const breakDown = () =>
-    stripe.answerAll(
-      (response) =>
-        void response
-          .writeHead(503, { 'content-type': 'application/json' })
-          .end('{"error":{"type":"api_error","message":"down"}}'),
-    );
+  const sessionExpired = (id: string) =>
+    waitFor('the session to be expired', () => stripe.sessionOf(id).status === 'expired');
+  const breakDown = () => stripe.answerAll(stripeError(503));
 
   it('answers once the page is there; the link leads to it, and stripe is chosen before manual', async () => {
     const { status, body: link } = await create();
@@ -142,7 +137,7 @@ describe('a payment link whose page a provider makes', () => {
     ]).toEqual([303, session.url, 'no-store']);
     expect(response.headers.get('referrer-policy')).toBe('same-origin');
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
-    expect((await create({ ...LINK, provider: 'manual' })).body).toMatchObject({
+    expect((await create({ provider: 'manual' })).body).toMatchObject({
       provider: 'manual',
       status: 'open',
     });
@@ -151,7 +146,7 @@ describe('a payment link whose page a provider makes', () => {
   it.each([1799, 86_401])(
     'refuses a life of %i seconds, and says which lives are allowed',
     async (seconds) => {
-      const answer = await create({ ...LINK, expires_in: seconds });
+      const answer = await create({ expires_in: seconds });
       expect(answer).toMatchObject({
         status: 400,
         body: {
@@ -168,14 +163,14 @@ describe('a payment link whose page a provider makes', () => {
   it('says in the words of the provider why it refused; the link stays on record, and the same key asks no second time', async () => {
     await setUpStripe('sk_test_WrongKeyOfNobody000');
     const key = { 'idempotency-key': `refused-${conversationId}` };
-    const answer = await create(LINK, key);
+    const answer = await create({}, key);
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'payment_refused' } } });
     expect(answer.body.error.message).toContain('Stripe does not accept the secret key.');
     const link = await onlyLink();
     expect(link).toMatchObject({ status: 'failed', provider_reference: null });
     expect(answer.body.error.message).toContain(link.error);
     await setUpStripe();
-    expect(await create(LINK, key)).toMatchObject({
+    expect(await create({}, key)).toMatchObject({
       status: 422,
       body: { error: { code: 'payment_refused' } },
     });
@@ -191,10 +186,7 @@ describe('a payment link whose page a provider makes', () => {
   it('asks again when the provider cannot be reached, and says until then that the page is being prepared', async () => {
     breakDown();
     const answer = create();
-    const link = await waitFor('a try that failed', async () => {
-      const seen = await onlyLink();
-      return seen.error !== null && seen;
-    });
+    const link = await linkWithError();
     expect(link).toMatchObject({ status: 'creating', provider_reference: null });
     expect(await stageOf(service, conversationId)).toBe('new');
     const { text } = await open(link);
@@ -234,9 +226,9 @@ describe('a payment link whose page a provider makes', () => {
   it('has one page for an Idempotency-Key, also while the provider is still being asked', async () => {
     const { asked, letGo } = holdAnswers();
     const key = { 'idempotency-key': `twin-${conversationId}` };
-    const answers = Array.from({ length: 5 }, () => create(LINK, key));
+    const answers = Array.from({ length: 5 }, () => create({}, key));
     await asked();
-    answers.push(create(LINK, key));
+    answers.push(create({}, key));
     letGo();
     const bodies = (await Promise.all(answers)).map(({ body }) => body);
     for (const body of bodies) expect(body).toEqual({ ...bodies[0], status: 'open' });
@@ -244,7 +236,7 @@ describe('a payment link whose page a provider makes', () => {
     await stripe.pay(stripe.sessionOf(bodies[0].id).id);
     await open(bodies[0], '?from=provider');
     await linkIn(service, bodies[0].id, 'paid');
-    expect(await create(LINK, key)).toMatchObject({
+    expect(await create({}, key)).toMatchObject({
       status: 201,
       body: { id: bodies[0].id, status: 'paid' },
     }); // the same link, as it stands now
@@ -270,7 +262,7 @@ describe('a payment link whose page a provider makes', () => {
       status: 'paid',
       provider_reference: stripe.sessionOf(link.id).id,
     });
-    expect(await paidEventsOf(link.id)).toMatchObject([
+    expect(await paidEventsOf(receiver, service, link.id)).toMatchObject([
       {
         payment: { provider: 'stripe', provider_reference: stripe.sessionOf(link.id).id },
         conversation: { funnel_stage: 'customer' },
@@ -302,12 +294,9 @@ describe('a payment link whose page a provider makes', () => {
     const link = await makeLink(service, conversationId);
     expect((await cancel(link.id)).body.status).toBe('cancelled');
     expect((await open(link)).text).toContain('<h2>Cancelled</h2>');
-    await waitFor(
-      'the session to be expired',
-      () => stripe.sessionOf(link.id).status === 'expired',
-    );
+    await sessionExpired(link.id);
     expect((await cancel(link.id)).body.status).toBe('cancelled');
-    expect(await paidEventsOf(link.id)).toEqual([]);
+    expect(await paidEventsOf(receiver, service, link.id)).toEqual([]);
   });
 
   it('is paid when the customer paid before the cancelling reached the provider', async () => {
@@ -315,7 +304,7 @@ describe('a payment link whose page a provider makes', () => {
     await stripe.pay(stripe.sessionOf(link.id).id);
     expect((await cancel(link.id)).body.status).toBe('cancelled');
     await linkIn(service, link.id, 'paid');
-    expect(await paidEventsOf(link.id)).toHaveLength(1);
+    expect(await paidEventsOf(receiver, service, link.id)).toHaveLength(1);
   });
 
   it('is cancelled while its page is being made: the page is closed as soon as it is known', async () => {
@@ -329,7 +318,7 @@ describe('a payment link whose page a provider makes', () => {
     });
     letGo();
     expect((await answer).body).toMatchObject({ id, status: 'cancelled' });
-    await waitFor('the session to be expired', () => stripe.sessionOf(id).status === 'expired');
+    await sessionExpired(id);
     expect(await readLink(service, id)).toMatchObject({
       status: 'cancelled',
       provider_reference: stripe.sessionOf(id).id,
@@ -345,7 +334,7 @@ describe('a payment link whose page a provider makes', () => {
     skewMs = 1_800_000 + 31_000;
     await linkIn(service, link.id, 'expired');
     expect(stripe.sessionOf(link.id)).toMatchObject({ status: 'expired', url: null });
-    expect(await paidEventsOf(link.id)).toEqual([]);
+    expect(await paidEventsOf(receiver, service, link.id)).toEqual([]);
   });
 
   it('is paid, not expired, when it was paid unseen', async () => {
@@ -354,14 +343,12 @@ describe('a payment link whose page a provider makes', () => {
     skewMs = DAY_MS + 31_000;
     await linkIn(service, link.id, 'paid');
     expect(await stageOf(service, conversationId)).toBe('customer');
-    expect(await paidEventsOf(link.id)).toHaveLength(1);
+    expect(await paidEventsOf(receiver, service, link.id)).toHaveLength(1);
   });
 
   it('waits beyond its end for money that a bank still holds, but for a month at most', async () => {
-    const [slow, never] = [
-      await makeLink(service, conversationId),
-      await makeLink(service, conversationId),
-    ];
+    const slow = await makeLink(service, conversationId);
+    const never = await makeLink(service, conversationId);
     for (const { id } of [slow, never]) await stripe.pay(stripe.sessionOf(id).id, { async: true });
     // The clock is moved only when every answer is on record: it would end the lease of an attempt.
     const waitForErrors = (what: string, isIt: (error: string | null) => boolean) =>
@@ -406,13 +393,13 @@ describe('a payment link whose page a provider makes', () => {
     skewMs = 60_000; // long before its end: only the page can make the service ask
     await open(link);
     await linkIn(service, link.id, 'paid');
-    expect(await paidEventsOf(link.id)).toHaveLength(1);
+    expect(await paidEventsOf(receiver, service, link.id)).toHaveLength(1);
   });
 
   it('fails, and says why, when the provider is not reached before the link’s time is over', async () => {
     breakDown();
-    const answer = create({ ...LINK, expires_in: 1800 });
-    await waitFor('a try that failed', async () => (await onlyLink()).error !== null);
+    const answer = create({ expires_in: 1800 });
+    await linkWithError();
     skewMs = 1_801_000;
     expect(await answer).toMatchObject({
       status: 422,
@@ -427,7 +414,7 @@ describe('a payment link whose page a provider makes', () => {
   it('fails when the account is removed while it is being made', async () => {
     breakDown();
     const answer = create();
-    await waitFor('a try that failed', async () => (await onlyLink()).error !== null);
+    await linkWithError();
     await service.api.delete('/api/payment-accounts/stripe');
     skewMs += RETRY_MS;
     expect(await answer).toMatchObject({ status: 422 });
@@ -457,10 +444,7 @@ describe('a payment link whose page a provider makes', () => {
   it('is made, and closed, even when the service stops in the middle', async () => {
     breakDown();
     const answer = create().catch(() => null);
-    const { id } = await waitFor('a try that failed', async () => {
-      const seen = await onlyLink();
-      return seen.error !== null && seen;
-    });
+    const { id } = await linkWithError();
     await service.restart();
     await answer;
     stripe.answerAll(null);
@@ -471,6 +455,6 @@ describe('a payment link whose page a provider makes', () => {
     await service.restart();
     stripe.answerAll(null);
     skewMs += RETRY_MS;
-    await waitFor('the session to be expired', () => stripe.sessionOf(id).status === 'expired');
+    await sessionExpired(id);
   });
 });

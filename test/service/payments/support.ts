@@ -19,16 +19,26 @@ export async function newConversation(service: Pick<TestService, 'url'>): Promis
   return (await (await chatCustomer(service.url, { name: 'Eva' })).write('hello')).conversation_id;
 }
 
+/** Asks for a link. @returns the whole answer */
+export const requestLink = (
+  service: Pick<TestService, 'api'>,
+  conversationId: string,
+  wanted: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> =>
+  service.api.post(
+    `/api/conversations/${conversationId}/payment-links`,
+    { ...LINK, ...wanted },
+    headers,
+  );
+
 /** @throws Error when the link is not made */
 export async function makeLink(
   service: Pick<TestService, 'api'>,
   conversationId: string,
   wanted: Record<string, unknown> = {},
 ) {
-  const { status, body } = await service.api.post(
-    `/api/conversations/${conversationId}/payment-links`,
-    { ...LINK, ...wanted },
-  );
+  const { status, body } = await requestLink(service, conversationId, wanted);
   if (status !== 201) throw new Error(`no link: ${JSON.stringify(body)}`);
   return body;
 }
@@ -45,6 +55,9 @@ export async function strangersLink(service: TestService, stranger: ApiClient): 
 
 export const readLink = async (service: Pick<TestService, 'api'>, id: string) =>
   (await service.api.get(`/api/payment-links/${id}`)).body;
+
+export const linksOf = async (service: Pick<TestService, 'api'>, conversationId: string) =>
+  (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data;
 
 /** Waits until a link has a status. */
 export const linkIn = (service: Pick<TestService, 'api'>, id: string, status: string) =>
@@ -92,4 +105,14 @@ export async function allDelivered(service: Pick<TestService, 'api'>): Promise<v
     }
     return true;
   });
+}
+
+/** The events that say that a link is paid, once all events have been delivered. */
+export async function paidEventsOf(
+  receiver: EventReceiver,
+  service: Pick<TestService, 'api'>,
+  linkId: string,
+) {
+  await allDelivered(service);
+  return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === linkId);
 }

@@ -4,16 +4,17 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 import { startStripeServer, type StripeServer } from '../../../helpers/stripeServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
-  allDelivered,
   LINK,
   linkIn,
   makeLink,
   newConversation,
   pageOf,
+  paidEventsOf,
   readLink,
+  requestLink,
   subscribeToPayments,
 } from '../support.ts';
-import { setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
+import { deliver, setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
 
 describe('a link paid with Stripe', () => {
   let server: StripeServer;
@@ -25,10 +26,7 @@ describe('a link paid with Stripe', () => {
   beforeAll(async () => {
     server = await startStripeServer();
     receiver = await startEventReceiver();
-    service = await startTestService({
-      ca: receiver.ca,
-      env: { STRIPE_API_URL: server.url },
-    });
+    service = await startTestService({ ca: receiver.ca, env: { STRIPE_API_URL: server.url } });
     webhookUrl = await setUpStripe(service, server);
     await subscribeToPayments(receiver, service);
   });
@@ -42,10 +40,7 @@ describe('a link paid with Stripe', () => {
     await server?.close();
   });
 
-  const paidEvents = async (id: string) => {
-    await allDelivered(service);
-    return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
-  };
+  const paidEvents = (id: string) => paidEventsOf(receiver, service, id);
 
   it('leads to the page of Stripe, back again, and to payment.paid with everything in it', async () => {
     const link = await makeLink(service, conversationId);
@@ -86,8 +81,8 @@ describe('a link paid with Stripe', () => {
     await server.pay(id);
     await fetch(pageOf(service, link, '?from=provider'));
     const paid = await linkIn(service, link.id, 'paid');
-    const { headers, body } = server.webhook(id, 'checkout.session.completed', WEBHOOK_SECRET);
-    expect((await fetch(webhookUrl, { method: 'POST', headers, body })).status).toBe(200);
+    const webhook = server.webhook(id, 'checkout.session.completed', WEBHOOK_SECRET);
+    expect((await deliver(webhookUrl, webhook)).status).toBe(200);
     expect(await readLink(service, link.id)).toEqual(paid);
     expect(await paidEvents(link.id)).toHaveLength(1);
   });
@@ -101,11 +96,7 @@ describe('a link paid with Stripe', () => {
     ],
     [{ currency: 'IQD' }, 'currency', 'currency must be one that Stripe accepts, and iqd is not.'],
   ])('is not made for %j', async (wanted, param, message) => {
-    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, {
-      ...LINK,
-      ...wanted,
-    });
-    expect(answer).toMatchObject({
+    expect(await requestLink(service, conversationId, wanted)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', param, message } },
     });

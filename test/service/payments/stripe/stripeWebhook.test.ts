@@ -6,13 +6,14 @@ import {
   signWebhook,
   startStripeServer,
   type StripeServer,
+  type StripeWebhook,
 } from '../../../helpers/stripeServer.ts';
 import {
-  allDelivered,
   linkIn,
   makeLink,
   newConversation,
   pageOf,
+  paidEventsOf,
   readLink,
   stageOf,
 } from '../support.ts';
@@ -20,6 +21,9 @@ import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport
 
 const RECEIVED = { status: 200, body: { received: true } };
 const COMPLETED = 'checkout.session.completed';
+const EXPIRED = 'checkout.session.expired';
+const MONEY_CAME = 'checkout.session.async_payment_succeeded';
+const BANK_REFUSED = 'checkout.session.async_payment_failed';
 
 describe("Stripe's webhook", () => {
   let server: StripeServer;
@@ -58,22 +62,23 @@ describe("Stripe's webhook", () => {
     const made = await makeLink(service, conversationId, wanted);
     return { id: made.id as string, session: server.sessionOf(made.id).id };
   };
+  /** A webhook about a session as it stands now, signed with our secret. */
+  const webhook = (
+    session: string,
+    type: Parameters<StripeServer['webhook']>[1] = COMPLETED,
+    options: Parameters<StripeServer['webhook']>[3] = {},
+  ) => server.webhook(session, type, WEBHOOK_SECRET, options);
   const open = async (id: string, query = '') =>
     fetch(pageOf(service, await readLink(service, id), query), { redirect: 'manual' });
-  const eventsOf = async (id: string) => {
-    await allDelivered(service);
-    return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
-  };
+  const eventsOf = (id: string) => paidEventsOf(receiver, service, id);
 
   it('that a link is paid, sent twenty times at once and once more later: it is paid once', async () => {
     const { id, session } = await link();
     await server.pay(session);
-    const webhook = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => delivered(url, webhook)));
+    const paid = webhook(session);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => delivered(url, paid)));
     expect(answers).toEqual(Array.from({ length: 20 }, () => RECEIVED));
-    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
-      RECEIVED,
-    );
+    expect(await delivered(url, webhook(session))).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({
       status: 'paid',
       provider_reference: session,
@@ -86,19 +91,12 @@ describe("Stripe's webhook", () => {
   it('completed without money, as by bank debit, does not count as paid; the money that comes later does', async () => {
     const { id, session } = await link();
     await server.pay(session, { async: true });
-    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
-      RECEIVED,
-    );
+    expect(await delivered(url, webhook(session))).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({ status: 'open', paid_at: null });
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
     expect(await eventsOf(id)).toEqual([]);
     await server.settle(session, 'succeeded');
-    expect(
-      await delivered(
-        url,
-        server.webhook(session, 'checkout.session.async_payment_succeeded', WEBHOOK_SECRET),
-      ),
-    ).toEqual(RECEIVED);
+    expect(await delivered(url, webhook(session, MONEY_CAME))).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
     expect(await eventsOf(id)).toHaveLength(1);
   });
@@ -107,7 +105,7 @@ describe("Stripe's webhook", () => {
     const { id, session } = await link();
     expect((await open(id)).headers.get('location')).toBe(server.sessionOf(id).url);
     await server.pay(session, { async: true });
-    await deliver(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(url, webhook(session));
     for (const query of ['', '?from=provider']) {
       const page = await open(id, query);
       expect(page.status).toBe(200);
@@ -117,19 +115,16 @@ describe("Stripe's webhook", () => {
       );
       expect(text).not.toContain('Pay now');
     }
-    await deliver(
-      url,
-      server.webhook(session, 'checkout.session.async_payment_succeeded', WEBHOOK_SECRET),
-    );
+    await deliver(url, webhook(session, MONEY_CAME));
     expect(await (await open(id)).text()).toContain('<h2>Paid</h2>');
   });
 
   it('a bank that refuses: the link has failed, the customer is told, and late webhooks change nothing', async () => {
     const { id, session } = await link();
     await server.pay(session, { async: true });
-    const completed = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
+    const completed = webhook(session);
     await deliver(url, completed);
-    const failed = server.webhook(session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET);
+    const failed = webhook(session, BANK_REFUSED);
     expect(await delivered(url, failed)).toEqual(RECEIVED);
     const refused = {
       status: 'failed',
@@ -153,10 +148,7 @@ describe("Stripe's webhook", () => {
     const cancelled = await link();
     await server.pay(cancelled.session, { async: true });
     await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
-    await deliver(
-      url,
-      server.webhook(cancelled.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET),
-    );
+    await deliver(url, webhook(cancelled.session, BANK_REFUSED));
     expect(await readLink(service, cancelled.id)).toMatchObject({
       status: 'cancelled',
       error: null,
@@ -164,29 +156,21 @@ describe("Stripe's webhook", () => {
 
     const paid = await link();
     await server.pay(paid.session);
-    await deliver(url, server.webhook(paid.session, COMPLETED, WEBHOOK_SECRET));
-    await deliver(
-      url,
-      server.webhook(paid.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET),
-    );
+    await deliver(url, webhook(paid.session));
+    await deliver(url, webhook(paid.session, BANK_REFUSED));
     expect(await readLink(service, paid.id)).toMatchObject({ status: 'paid', error: null });
   });
 
   it('expired: the link expires, but a link that was paid before stays paid', async () => {
     const first = await link();
     await server.expire(first.session);
-    expect(
-      await delivered(
-        url,
-        server.webhook(first.session, 'checkout.session.expired', WEBHOOK_SECRET),
-      ),
-    ).toEqual(RECEIVED);
+    expect(await delivered(url, webhook(first.session, EXPIRED))).toEqual(RECEIVED);
     expect(await readLink(service, first.id)).toMatchObject({ status: 'expired' });
 
     const second = await link();
     await server.pay(second.session);
-    await deliver(url, server.webhook(second.session, COMPLETED, WEBHOOK_SECRET));
-    await deliver(url, server.webhook(second.session, 'checkout.session.expired', WEBHOOK_SECRET));
+    await deliver(url, webhook(second.session));
+    await deliver(url, webhook(second.session, EXPIRED));
     expect(await readLink(service, second.id)).toMatchObject({ status: 'paid' });
   });
 
@@ -194,16 +178,15 @@ describe("Stripe's webhook", () => {
     const cancelled = await link();
     await server.pay(cancelled.session);
     await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
-    await deliver(url, server.webhook(cancelled.session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(url, webhook(cancelled.session));
     expect(await readLink(service, cancelled.id)).toMatchObject({ status: 'paid' });
     expect(await eventsOf(cancelled.id)).toHaveLength(1);
 
     const expired = await link();
-    const late = server.webhook(expired.session, 'checkout.session.expired', WEBHOOK_SECRET);
-    await deliver(url, late);
+    await deliver(url, webhook(expired.session, EXPIRED));
     await linkIn(service, expired.id, 'expired');
     await server.pay(expired.session);
-    await deliver(url, server.webhook(expired.session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(url, webhook(expired.session));
     expect(await readLink(service, expired.id)).toMatchObject({ status: 'paid' });
     expect(await eventsOf(expired.id)).toHaveLength(1);
   });
@@ -218,9 +201,7 @@ describe("Stripe's webhook", () => {
       { id: 'cs_test_another' },
       { metadata: { payment_id: '__proto__' } },
     ]) {
-      expect(
-        await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET, { data })),
-      ).toEqual(RECEIVED);
+      expect(await delivered(url, webhook(session, COMPLETED, { data }))).toEqual(RECEIVED);
     }
     const other = signWebhook(
       JSON.stringify({
@@ -247,79 +228,58 @@ describe("Stripe's webhook", () => {
     });
     const rivalUrl = service.url + new URL(account.webhook_url).pathname;
 
-    expect(
-      await delivered(url, server.webhook(session, COMPLETED, 'whsec_rivalrivalrival')),
-    ).toMatchObject({ status: 400 });
-    expect(
-      await delivered(rivalUrl, server.webhook(session, COMPLETED, WEBHOOK_SECRET)),
-    ).toMatchObject({ status: 400 });
-    expect(
-      await delivered(rivalUrl, server.webhook(session, COMPLETED, 'whsec_rivalrivalrival')),
-    ).toEqual(RECEIVED);
+    const theirs = server.webhook(session, COMPLETED, 'whsec_rivalrivalrival');
+    expect((await delivered(url, theirs)).status).toBe(400);
+    expect((await delivered(rivalUrl, webhook(session))).status).toBe(400);
+    expect(await delivered(rivalUrl, theirs)).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({ status: 'open' });
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it.each([
-    [
-      'too old',
-      (session: string) =>
-        server.webhook(session, COMPLETED, WEBHOOK_SECRET, { at: new Date(Date.now() - 301_000) }),
-    ],
+  it.each<[string, (session: string) => StripeWebhook]>([
+    ['too old', (session) => webhook(session, COMPLETED, { at: new Date(Date.now() - 301_000) })],
     [
       'changed on the way',
       (session) => {
-        const { headers, body } = server.webhook(
-          session,
-          'checkout.session.expired',
-          WEBHOOK_SECRET,
-        );
-        return { headers, body: body.replace('checkout.session.expired', COMPLETED) };
+        const { headers, body } = webhook(session, EXPIRED);
+        return { headers, body: body.replace(EXPIRED, COMPLETED) };
       },
     ],
-    [
-      'not signed',
-      (session) => ({ headers: {}, body: server.webhook(session, COMPLETED, WEBHOOK_SECRET).body }),
-    ],
+    ['not signed', (session) => ({ headers: {}, body: webhook(session).body })],
     [
       'signed in another scheme',
       (session) => {
-        const { headers, body } = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
-        return {
-          headers: { 'stripe-signature': headers['stripe-signature']!.replace('v1=', 'v0=') },
-          body,
-        };
+        const { headers, body } = webhook(session);
+        const signature = headers['stripe-signature']!.replace('v1=', 'v0=');
+        return { headers: { 'stripe-signature': signature }, body };
       },
     ],
     ['empty', () => ({ headers: {}, body: '' })],
-  ] as [string, (session: string) => { headers: Record<string, string>; body: string }][])(
-    '%s: 400, in words that say what to compare',
-    async (_what, make) => {
-      const { id, session } = await link();
-      await server.pay(session);
-      const answer = await delivered(url, make(session));
-      expect(answer).toMatchObject({
-        status: 400,
-        body: {
-          error: {
-            code: 'invalid_request',
-            message: expect.stringMatching(/signing secret under Payments.*Stripe shows/),
-          },
+  ])('%s: 400, in words that say what to compare', async (_what, make) => {
+    const { id, session } = await link();
+    await server.pay(session);
+    const answer = await delivered(url, make(session));
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'invalid_request',
+          message: expect.stringMatching(/signing secret under Payments.*Stripe shows/),
         },
-      });
-      expect(await readLink(service, id)).toMatchObject({ status: 'open' });
-    },
-  );
+      },
+    });
+    expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+  });
 
   it('at an unknown address: 404, before the body is read', async () => {
-    const webhook = signWebhook('{}', WEBHOOK_SECRET, new Date());
+    const empty = signWebhook('{}', WEBHOOK_SECRET, new Date());
     for (const path of [
       '/api/payments/stripe/webhook/pac_01JD6Z0000000000000000000A',
       '/api/payments/paypal/webhook/x',
       url.slice(service.url.length).replace('stripe', 'manual'),
       '/api/payments/stripe/webhook/__proto__',
     ]) {
-      expect(await delivered(service.url + path, webhook)).toMatchObject({
+      expect(await delivered(service.url + path, empty)).toMatchObject({
         status: 404,
         body: { error: { code: 'not_found' } },
       });
@@ -341,17 +301,11 @@ describe("Stripe's webhook", () => {
     const { id, session } = await link();
     await setUpStripe(service, server, { webhook_secret: '' });
     await server.pay(session);
-    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toMatchObject({
-      status: 400,
-    });
-    expect(await delivered(url, server.webhook(session, COMPLETED, ''))).toMatchObject({
-      status: 400,
-    });
+    for (const signed of [webhook(session), server.webhook(session, COMPLETED, '')])
+      expect((await delivered(url, signed)).status).toBe(400);
     expect(await readLink(service, id)).toMatchObject({ status: 'open' });
     await setUpStripe(service, server);
-    expect(await delivered(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET))).toEqual(
-      RECEIVED,
-    );
+    expect(await delivered(url, webhook(session))).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
   });
 
