@@ -39,6 +39,15 @@ export const metaEntry = (...values: readonly Fields[]): Fields => ({
 /** An id in the form of WhatsApp's. */
 export const newWamid = (): string => `wamid.${randomBytes(36).toString('base64')}`;
 
+/** A text as it stands among the `messages` of a value. */
+export const textMessage = (from: string, body: string, id = newWamid()): Fields => ({
+  from,
+  id,
+  timestamp: '1739321024',
+  type: 'text',
+  text: { body },
+});
+
 export interface FromCustomer {
   /** Null: hidden. */
   readonly phone?: string | null;

@@ -5,7 +5,7 @@ import {
   deliver,
   metaBody,
   metaValue,
-  newWamid,
+  textMessage,
   type ConnectedNumber,
 } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
@@ -26,13 +26,6 @@ describe('deliveries that are under way at once', () => {
 
   const conversationOf = (phone: string) =>
     service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
-  const from = (phone: string, body: string) => ({
-    from: phone,
-    id: newWamid(),
-    timestamp: '1739321024',
-    type: 'text',
-    text: { body },
-  });
   const send = (...messages: unknown[]) =>
     deliver(service.url, number, metaBody(metaValue({ messages })));
 
@@ -44,8 +37,8 @@ describe('deliveries that are under way at once', () => {
       const texts = Array.from({ length: FOLLOWING + 1 }, (_, n) => `text ${n}`);
       let isLargeAnswered = false;
       const large = send(
-        ...Array.from({ length: OTHERS }, (_, n) => from(phoneOf(n), 'of somebody else')),
-        from(customer, texts[0]!),
+        ...Array.from({ length: OTHERS }, (_, n) => textMessage(phoneOf(n), 'of somebody else')),
+        textMessage(customer, texts[0]!),
       ).then((answer) => {
         isLargeAnswered = true;
         return answer;
@@ -57,7 +50,8 @@ describe('deliveries that are under way at once', () => {
       );
       haveOverlapped = !isLargeAnswered;
       const statuses = [];
-      for (const text of texts.slice(1)) statuses.push((await send(from(customer, text))).status);
+      for (const text of texts.slice(1))
+        statuses.push((await send(textMessage(customer, text))).status);
       expect([...statuses, (await large).status]).toEqual(texts.map(() => 200));
       const { body } = await conversationOf(customer);
       const { messages } = (await service.api.get(`/api/conversations/${body.id}`)).body;

@@ -14,6 +14,7 @@ import {
   deliver,
   metaBody,
   metaValue,
+  textMessage,
   type ConnectedNumber,
 } from '../../../helpers/meta.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
@@ -99,13 +100,8 @@ describe('a service that is killed and started again', () => {
 
   const phoneOf = (sender: number, contact: number) =>
     String(5491155000000 + sender * 100 + contact);
-  const message = (phone: string, round: number, part: number) => ({
-    from: phone,
-    id: `wamid.${phone} ${round} ${part}`,
-    timestamp: '1739321024',
-    type: 'text',
-    text: { body: `${round} ${part}` },
-  });
+  const message = (phone: string, round: number, part: number) =>
+    textMessage(phone, `${round} ${part}`, `wamid.${phone} ${round} ${part}`);
   /** One sender delivers one message at a time, the next all contacts' at once. */
   const bodiesOf = (sender: number): unknown[] => {
     const contacts = Array.from({ length: CONTACTS_EACH }, (_, contact) =>

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { connectNumber, deliver, metaBody, metaValue } from '../../../helpers/meta.ts';
+import { connectNumber, deliver, metaBody, metaValue, textMessage } from '../../../helpers/meta.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
@@ -25,13 +25,9 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
     let batches = 0;
     const batch = () => {
       batches += 1;
-      const messages = CUSTOMERS.map((phone) => ({
-        from: phone,
-        id: `wamid.${batches} ${phone}`,
-        timestamp: '1739321024',
-        type: 'text',
-        text: { body: `${batches} ${'x'.repeat(2000)}` },
-      }));
+      const messages = CUSTOMERS.map((phone) =>
+        textMessage(phone, `${batches} ${'x'.repeat(2000)}`, `wamid.${batches} ${phone}`),
+      );
       return metaBody(metaValue({ messages }));
     };
     let answer = { status: 200, headers: new Headers() };

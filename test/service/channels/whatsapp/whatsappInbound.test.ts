@@ -14,6 +14,7 @@ import {
   metaValue,
   newWamid,
   sign,
+  textMessage,
   type ConnectedNumber,
 } from '../../../helpers/meta.ts';
 import { MESSAGE_EXAMPLES } from '../../../helpers/metaExamples.ts';
@@ -56,6 +57,8 @@ const newPhone = () => String(++phones);
 const send = (body: unknown, to = number, headers?: Record<string, string | undefined>) =>
   deliver(service.url, to, body, headers);
 
+const statusOf = async (...args: Parameters<typeof send>) => (await send(...args)).status;
+
 /** The contact's conversation with all its messages, by the API; null when there is none. */
 async function conversationOf(phone: string, api = service.api) {
   const found = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
@@ -93,44 +96,27 @@ describe('the address of a number', () => {
     ['a challenge of another length', { 'hub.challenge': '1'.repeat(129) }],
   ])('refuses %s', async (_, change) => {
     const answer = await ask({ ...right(), ...change });
-    expect([
-      answer.status,
-      ((await answer.json()) as { error: { code: string } }).error.code,
-    ]).toEqual([401, 'unauthorized']);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ error: { code: 'unauthorized' } });
   });
 
   it('refuses a token that comes twice, and one of another number', async () => {
-    expect(
-      (
-        await fetch(
-          `${service.url}${number.path}?${new URLSearchParams(right())}&hub.verify_token=x`,
-        )
-      ).status,
-    ).toBe(401);
+    const twice = `${new URLSearchParams(right())}&hub.verify_token=x`;
+    expect((await fetch(`${service.url}${number.path}?${twice}`)).status).toBe(401);
     expect((await ask(right(), second.path)).status).toBe(401);
   });
 
-  it.each([
-    ['no signature', () => ({ 'x-hub-signature-256': undefined })],
-    [
-      'the signature of another body',
-      () => ({ 'x-hub-signature-256': sign('{}', number.appSecret) }),
-    ],
-    [
-      "another number's secret",
-      (body: string) => ({ 'x-hub-signature-256': sign(body, second.appSecret) }),
-    ],
-    ['an empty secret', (body: string) => ({ 'x-hub-signature-256': sign(body, '') })],
-    [
-      'half a signature',
-      (body: string) => ({ 'x-hub-signature-256': sign(body, number.appSecret).slice(0, 40) }),
-    ],
+  const SIGNATURE = 'x-hub-signature-256';
+
+  it.each<[string, (body: string) => Record<string, string | undefined>]>([
+    ['no signature', () => ({ [SIGNATURE]: undefined })],
+    ['the signature of another body', () => ({ [SIGNATURE]: sign('{}', number.appSecret) })],
+    ["another number's secret", (body) => ({ [SIGNATURE]: sign(body, second.appSecret) })],
+    ['an empty secret', (body) => ({ [SIGNATURE]: sign(body, '') })],
+    ['half a signature', (body) => ({ [SIGNATURE]: sign(body, number.appSecret).slice(0, 40) })],
     [
       'the old signature alone',
-      (body: string) => ({
-        'x-hub-signature': sign(body, number.appSecret),
-        'x-hub-signature-256': undefined,
-      }),
+      (body) => ({ [SIGNATURE]: undefined, 'x-hub-signature': sign(body, number.appSecret) }),
     ],
   ])('refuses a delivery with %s, and stores nothing', async (_, headers) => {
     const phone = newPhone();
@@ -143,41 +129,24 @@ describe('the address of a number', () => {
   it('is verified over the very bytes: spaces, escapes and any content type', async () => {
     const phone = newPhone();
     const body = `\n ${JSON.stringify(metaText('Grüße', { phone })).replace('ü', '\\u00fc')}  `;
-    expect((await send(body, number, { 'content-type': 'text/plain' })).status).toBe(200);
-    expect(
-      (await send(JSON.stringify(metaText('no type', { phone })), number, { 'content-type': '' }))
-        .status,
-    ).toBe(200);
+    expect(await statusOf(body, number, { 'content-type': 'text/plain' })).toBe(200);
+    const untyped = metaText('no type', { phone });
+    expect(await statusOf(untyped, number, { 'content-type': '' })).toBe(200);
     expect(textsOf(await conversationOf(phone))).toEqual(['Grüße', 'no type']);
   });
 
   it('does not exist for unknown ids and types, refuses another method, and leaves the accounts behind a key', async () => {
-    expect(
-      (
-        await send(metaText('x'), {
-          ...number,
-          path: number.path.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-        })
-      ).status,
-    ).toBe(404);
-    expect(
-      (
-        await send(metaText('x'), {
-          ...number,
-          path: number.path.replace('whatsapp_cloud', 'web_chat'),
-        })
-      ).status,
-    ).toBe(404);
-    expect(
-      (await send(metaText('x'), { ...number, path: number.path.replace(/chan_.*/, '__proto__') }))
-        .status,
-    ).toBe(404);
+    for (const path of [
+      number.path.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      number.path.replace('whatsapp_cloud', 'web_chat'),
+      number.path.replace(/chan_.*/, '__proto__'),
+    ])
+      expect([path, await statusOf(metaText('x'), { ...number, path })]).toEqual([path, 404]);
     const put = await fetch(service.url + number.path, { method: 'PUT', body: '{}' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
     expect((await fetch(`${service.url}/api/channels`)).status).toBe(401);
-    expect(
-      (await fetch(`${service.url}/api/channels/${number.id}`, { method: 'DELETE' })).status,
-    ).toBe(401);
+    const account = `${service.url}/api/channels/${number.id}`;
+    expect((await fetch(account, { method: 'DELETE' })).status).toBe(401);
   });
 
   it('answers 200 to what can never be read, so that it is not repeated for a week', async () => {
@@ -191,16 +160,14 @@ describe('the address of a number', () => {
       '"object"',
       `"padding":"${'x'.repeat(3_000_000)}","object"`,
     );
-    expect((await send(large)).status).toBe(200);
+    expect(await statusOf(large)).toBe(200);
     expect(textsOf(await conversationOf(phone))).toEqual(['large']);
     const tooLarge = await send(' '.repeat(5 * 1024 * 1024));
-    expect([tooLarge.status, JSON.parse(tooLarge.text).error]).toEqual([
-      413,
-      expect.objectContaining({
-        code: 'body_too_large',
-        message: expect.stringContaining('4 MiB'),
-      }),
-    ]);
+    expect(tooLarge.status).toBe(413);
+    expect(JSON.parse(tooLarge.text).error).toMatchObject({
+      code: 'body_too_large',
+      message: expect.stringContaining('4 MiB'),
+    });
     const packed = gzipSync(JSON.stringify(metaText('packed')));
     const answer = await fetch(service.url + number.path, {
       method: 'POST',
@@ -214,7 +181,7 @@ describe('the address of a number', () => {
   });
 
   it('shows that the channel has delivered', async () => {
-    expect((await send(metaText('hi'))).status).toBe(200);
+    expect(await statusOf(metaText('hi'))).toBe(200);
     const { body } = await service.api.get(`/api/channels/${number.id}`);
     expect(Date.now() - Date.parse(body.last_inbound_at)).toBeLessThan(60_000);
   });
@@ -318,27 +285,21 @@ describe('a message on WhatsApp', () => {
       timestamp: '1739321024',
       ...message,
     }));
-    expect((await send(metaBody(metaValue({ messages })))).status).toBe(200);
+    expect(await statusOf(metaBody(metaValue({ messages })))).toBe(200);
     expect(textsOf(await conversationOf(phone))).toEqual(MESSAGE_EXAMPLES.map(({ text }) => text));
   });
 
   it('is stored once, however often it comes: in one delivery, in several, and at once', async () => {
     const phone = newPhone();
     const [a, b] = [newWamid(), newWamid()];
-    const message = (id: string) => ({
-      from: phone,
-      id,
-      timestamp: '1739321024',
-      type: 'text',
-      text: { body: id },
-    });
+    const message = (id: string) => textMessage(phone, id, id);
     const twice = metaBody(
       metaValue({ messages: [message(a), message(a)] }),
       metaValue({ messages: [message(a), message(b)] }),
     );
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send(twice)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect((await send(twice)).status).toBe(200);
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => statusOf(twice)));
+    expect(statuses).toEqual(Array(10).fill(200));
+    expect(await statusOf(twice)).toBe(200);
     const conversation = await conversationOf(phone);
     expect(
       conversation.messages.map((each: { channel_message_id: string }) => each.channel_message_id),
@@ -363,19 +324,13 @@ describe('a message on WhatsApp', () => {
       metaBody(
         metaValue({
           messages: Array.from({ length: 4 }, (_, place) =>
-            customers.map((phone) => ({
-              from: phone,
-              id: newWamid(),
-              timestamp: '1739321024',
-              type: 'text',
-              text: { body: `${batch} ${place}` },
-            })),
+            customers.map((phone) => textMessage(phone, `${batch} ${place}`)),
           ).flat(),
         }),
       ),
     );
-    const answers = await Promise.all(batches.map((batch) => send(batch)));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const statuses = await Promise.all(batches.map((batch) => statusOf(batch)));
+    expect(statuses).toEqual(batches.map(() => 200));
     for (const phone of customers) {
       const texts = textsOf(await conversationOf(phone)).map((text) => text.split(' ').map(Number));
       const order = texts.filter(([, place]) => place === 0).map(([batch]) => batch);
@@ -388,14 +343,9 @@ describe('a message on WhatsApp', () => {
     const phone = newPhone();
     await send(metaText('first', { phone }));
     const before = await conversationOf(phone);
-    expect(
-      (
-        await service.api.post(`/api/conversations/${before.id}/close`, {
-          summary: 'Done',
-          verdict: 'goal_reached',
-        })
-      ).status,
-    ).toBe(200);
+    const closing = { summary: 'Done', verdict: 'goal_reached' };
+    const { status } = await service.api.post(`/api/conversations/${before.id}/close`, closing);
+    expect(status).toBe(200);
     await send(metaText('again', { phone }));
     const after = await conversationOf(phone);
     expect(after.id).not.toBe(before.id);
@@ -408,20 +358,14 @@ describe('a message on WhatsApp', () => {
 
   it('belongs to the number that it names, whichever address it came to; each number has its own contacts', async () => {
     const phone = newPhone();
-    const message = (body: string) => [
-      { from: phone, id: newWamid(), timestamp: '1739321024', type: 'text', text: { body } },
-    ];
+    const value = (text: string, account?: string) =>
+      metaValue({ messages: [textMessage(phone, text)] }, account);
     const body = {
       object: 'whatsapp_business_account',
-      entry: [
-        metaEntry(metaValue({ messages: message('to the first') })),
-        metaEntry(metaValue({ messages: message('to the second') }, SECOND_ACCOUNT)),
-      ],
+      entry: [metaEntry(value('to the first')), metaEntry(value('to the second', SECOND_ACCOUNT))],
     };
-    expect((await send(body, number)).status).toBe(200);
-    expect(
-      (await send(metaBody(metaValue({ messages: message('to the first again') })), second)).status,
-    ).toBe(200);
+    expect(await statusOf(body, number)).toBe(200);
+    expect(await statusOf(metaBody(value('to the first again')), second)).toBe(200);
     const { data } = (await service.api.get(`/api/conversations?q=%2B${phone}`)).body;
     const found = data.map(async ({ id, channel_account }: Record<string, string>) => [
       channel_account,
@@ -435,29 +379,15 @@ describe('a message on WhatsApp', () => {
 
   it('is ignored, without harm to its neighbours, when its number is connected nowhere or only in another workspace', async () => {
     const [unknown, known, foreign] = [newPhone(), newPhone(), newPhone()];
-    const message = (phone: string) => ({
-      messages: [
-        {
-          from: phone,
-          id: newWamid(),
-          timestamp: '1739321024',
-          type: 'text',
-          text: { body: 'hi' },
-        },
-      ],
-    });
+    const value = (phone: string, account?: string) =>
+      metaValue({ messages: [textMessage(phone, 'hi')] }, account);
     const elsewhere = await connectNumber(other, { account: '999999999999999' });
-    expect(
-      (
-        await send(
-          metaBody(
-            metaValue(message(unknown), '111111111111111'),
-            metaValue(message(foreign), elsewhere.account),
-            metaValue(message(known)),
-          ),
-        )
-      ).status,
-    ).toBe(200);
+    const body = metaBody(
+      value(unknown, '111111111111111'),
+      value(foreign, elsewhere.account),
+      value(known),
+    );
+    expect(await statusOf(body)).toBe(200);
     expect(await conversationOf(known)).toMatchObject({ message_count: 1 });
     for (const phone of [unknown, foreign])
       for (const api of [service.api, other]) expect(await conversationOf(phone, api)).toBeNull();
@@ -468,9 +398,8 @@ describe('a message on WhatsApp', () => {
     await send(metaText('to them', { phone }), theirs);
     expect(await conversationOf(phone)).toBeNull();
     expect(textsOf(await conversationOf(phone, other))).toEqual(['to them']);
-    expect(
-      (await send(metaText('x', { phone }), { ...theirs, appSecret: number.appSecret })).status,
-    ).toBe(401);
+    const wronglySigned = { ...theirs, appSecret: number.appSecret };
+    expect(await statusOf(metaText('x', { phone }), wronglySigned)).toBe(401);
   });
 
   it('goes on in the same conversation after the number was disconnected and connected again', async () => {
@@ -479,7 +408,7 @@ describe('a message on WhatsApp', () => {
     const before = await connectNumber(service.api, { account });
     await send(metaText('before', { phone, account }), before);
     expect((await service.api.delete(`/api/channels/${before.id}`)).status).toBe(200);
-    expect((await send(metaText('lost', { phone, account }), before)).status).toBe(404);
+    expect(await statusOf(metaText('lost', { phone, account }), before)).toBe(404);
     const after = await connectNumber(service.api, { account });
     await send(metaText('after', { phone, account }), after);
     expect(textsOf(await conversationOf(phone))).toEqual(['before', 'after']);

@@ -14,18 +14,13 @@ import {
   metaText,
   metaValue,
   sign,
+  textMessage,
 } from '../../../helpers/meta.ts';
 import { FAILED_STATUS, MESSAGE_EXAMPLES, numberChanged } from '../../../helpers/metaExamples.ts';
 
 const USER_ID = 'US.13491208655302741918';
 const OUTBOUND_ID = `out_01JD6Z${'0'.repeat(19)}A`;
-const text = (id: string, body: string, from = CUSTOMER) => ({
-  from,
-  id,
-  timestamp: '1739321024',
-  type: 'text',
-  text: { body },
-});
+const text = (id: string, body: string, from = CUSTOMER) => textMessage(from, body, id);
 
 describe('what WhatsApp delivers', () => {
   it.each(MESSAGE_EXAMPLES)('is told in words: $name', ({ message, text }) => {
