@@ -61,8 +61,8 @@ afterEach(async () => {
   await fresh.remove();
 });
 
-const connect = (account: string) =>
-  createChannel(deps, workspace, {
+const connect = (account: string, owner = workspace) =>
+  createChannel(deps, owner, {
     type: 'whatsapp_cloud',
     name: account,
     values: { phone_number_id: account, access_token: 'EAAG1', app_secret: 'abc' },
@@ -110,13 +110,10 @@ const conversations = (contact: Contact) =>
 const textsOf = async (contact: Contact) => {
   const texts: string[] = [];
   for (const { id } of await conversations(contact)) {
-    texts.push(
-      ...(
-        await store.transaction((tx) =>
-          tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 100 }),
-        )
-      ).map(({ text }) => text),
+    const messages = await store.transaction((tx) =>
+      tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 100 }),
     );
+    texts.push(...messages.map(({ text }) => text));
   }
   return texts;
 };
@@ -197,24 +194,16 @@ describe('who has written', () => {
 
 describe('what is delivered together', () => {
   it('is grouped by person, also where a later message shows that two are one', () => {
-    const items = [
-      message(who('1')),
-      message(who(null, 'A')),
-      message(who('2')),
-      message(who('1', 'A')),
-      message(who(null, 'A')),
-      message(who('1'), 'hi', { account: 'b' }),
-    ];
-    const [a, b, c, d, e, f] = items as [
-      InboundItem,
-      InboundItem,
-      InboundItem,
-      InboundItem,
-      InboundItem,
-      InboundItem,
-    ];
-    expect(groupInbound(items)).toEqual(expect.arrayContaining([[a, b, d, e], [c], [f]]));
-    expect(groupInbound(items)).toHaveLength(3);
+    const phone = message(who('1'));
+    const userId = message(who(null, 'A'));
+    const another = message(who('2'));
+    const both = message(who('1', 'A'));
+    const later = message(who(null, 'A'));
+    const elsewhere = message(who('1'), 'hi', { account: 'b' });
+    const groups = groupInbound([phone, userId, another, both, later, elsewhere]);
+    const expected = [[phone, userId, both, later], [another], [elsewhere]];
+    expect(groups).toEqual(expect.arrayContaining(expected));
+    expect(groups).toHaveLength(3);
   });
 
   it('loses nothing and keeps the order for each contact', () => {
@@ -430,21 +419,17 @@ describe('a receipt', () => {
   });
 
   /** Makes a text that is owed to the channel. No sender runs here. */
-  async function owe(
-    phone = PHONE,
-    text = 'our answer',
-  ): Promise<{ outboundMessages: readonly OutboundMessage[]; messageId: string }> {
-    await take(message(who(phone)));
-    const contact = (await contacts()).find((each) => each.phone === phone)!;
-    const [conversation] = await conversations(contact);
-    const { message: sent } = await sendMessage(deps, workspace, conversation!.id, text, {
-      type: 'api',
-      name: 'test',
-    });
-    const outboundMessages = await store.transaction((tx) =>
-      tx.outboundMessages.find({ where: { messageId: sent.id }, orderBy: 'part', limit: 10 }),
+  async function owe(text = 'our answer') {
+    await take(message(who(PHONE)));
+    const [contact] = await contacts();
+    const [conversation] = await conversations(contact!);
+    const actor = { type: 'api', name: 'test' } as const;
+    const { message: sent } = await sendMessage(deps, workspace, conversation!.id, text, actor);
+    const [outbound, ...others] = await store.transaction((tx) =>
+      tx.outboundMessages.find({ where: { messageId: sent.id }, limit: 10 }),
     );
-    return { outboundMessages, messageId: sent.id };
+    expect(others).toEqual([]);
+    return { outbound: outbound!, messageId: sent.id };
   }
   const stateOf = async (id: string) =>
     (await store.transaction((tx) => tx.outboundMessages.get(id)))!;
@@ -454,7 +439,7 @@ describe('a receipt', () => {
     store.transaction((tx) => tx.outboundMessages.put(outbound));
 
   it('moves an outbound message and its message forward only, in whatever order receipts come and however often', async () => {
-    const { outboundMessages, messageId } = await owe();
+    const { outbound, messageId } = await owe();
     const after: Record<DeliveryState, readonly DeliveryState[]> = {
       pending: ['sent', 'delivered', 'read', 'failed'],
       sent: ['delivered', 'read', 'failed'],
@@ -467,13 +452,13 @@ describe('a receipt', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 8 }),
         async (order) => {
-          await put(outboundMessages[0]!);
+          await put(outbound);
           let expected: DeliveryState = 'pending';
           for (const state of order) {
-            await take(receipt(outboundMessages[0]!, state));
+            await take(receipt(outbound, state));
             if (after[expected].includes(state)) expected = state;
             const error = expected === 'failed' ? 'It failed.' : null;
-            expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
+            expect(await stateOf(outbound.id)).toMatchObject({
               status: expected,
               error,
               nextAttemptAt: null,
@@ -489,48 +474,47 @@ describe('a receipt', () => {
   });
 
   it('settles the outbound message that it names when no answer came, and keeps the channel’s id for later receipts', async () => {
-    const { outboundMessages, messageId } = await owe();
-    await put({ ...outboundMessages[0]!, isUnderWay: true, attempts: 1 });
-    await take(receipt(outboundMessages[0]!, 'sent'));
-    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
+    const { outbound, messageId } = await owe();
+    await put({ ...outbound, isUnderWay: true, attempts: 1 });
+    await take(receipt(outbound, 'sent'));
+    expect(await stateOf(outbound.id)).toMatchObject({
       status: 'sent',
       isUnderWay: false,
-      channelMessageId: `wamid.${outboundMessages[0]!.id}`,
+      channelMessageId: `wamid.${outbound.id}`,
     });
-    await take(receipt(outboundMessages[0]!, 'read', { outboundMessageId: null }));
+    await take(receipt(outbound, 'read', { outboundMessageId: null }));
     expect(await deliveryOf(messageId)).toEqual({ state: 'read', error: null });
   });
 
   it('lets the contact’s next text go at once', async () => {
-    const { outboundMessages } = await owe();
+    const { outbound } = await owe();
     const claim = () =>
       store.claim({ queue: OUTBOUND_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
     const [job] = await claim();
     await store.transaction(async (tx) => {
       await tx.outboundMessages.put({
-        ...outboundMessages[0]!,
+        ...outbound,
         attempts: 1,
         nextAttemptAt: timestamp(new Date(now.getTime() + 60_000)),
       });
       await tx.jobs.release(job!.id, { runAt: now.getTime() + 60_000, rank: 1 });
     });
     expect(await claim()).toEqual([]);
-    await take(receipt(outboundMessages[0]!, 'delivered'));
+    await take(receipt(outbound, 'delivered'));
     expect(await claim()).toMatchObject([
-      { id: outboundMessages[0]!.contactId, group: job!.group, runAt: now.getTime() },
+      { id: outbound.contactId, group: job!.group, runAt: now.getTime() },
     ]);
     // What was settled before wakes nobody again.
     await store.transaction((tx) => tx.jobs.complete(job!.id));
-    await take(receipt(outboundMessages[0]!, 'read'));
+    await take(receipt(outbound, 'read'));
     expect(await claim()).toEqual([]);
   });
 
   it('shows a message as far as its least advanced part, and as failed when one part has failed', async () => {
-    const { outboundMessages, messageId } = await owe(PHONE, 'One sentence. '.repeat(290));
-    expect(outboundMessages.length).toBe(1);
-    const more = { ...outboundMessages[0]!, id: `out_${'0'.repeat(25)}2`, part: 2 };
+    const { outbound, messageId } = await owe('One sentence. '.repeat(290));
+    const more = { ...outbound, id: `out_${'0'.repeat(25)}2`, part: 2 };
     await put(more);
-    await take(receipt(outboundMessages[0]!, 'read'), receipt(more, 'sent'));
+    await take(receipt(outbound, 'read'), receipt(more, 'sent'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'sent', error: null });
     await take(receipt(more, 'failed'));
     expect(await deliveryOf(messageId)).toEqual({
@@ -542,43 +526,38 @@ describe('a receipt', () => {
   });
 
   it('of a failed attempt changes nothing about the attempt that was taken', async () => {
-    const { outboundMessages } = await owe();
-    await put({ ...outboundMessages[0]!, status: 'sent', channelMessageId: 'wamid.second' });
-    await take(receipt(outboundMessages[0]!, 'failed', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
+    const { outbound } = await owe();
+    await put({ ...outbound, status: 'sent', channelMessageId: 'wamid.second' });
+    await take(receipt(outbound, 'failed', { channelMessageId: 'wamid.first' }));
+    expect(await stateOf(outbound.id)).toMatchObject({
       status: 'sent',
       channelMessageId: 'wamid.second',
     });
-    await take(receipt(outboundMessages[0]!, 'delivered', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
+    await take(receipt(outbound, 'delivered', { channelMessageId: 'wamid.first' }));
+    expect(await stateOf(outbound.id)).toMatchObject({
       status: 'delivered',
       channelMessageId: 'wamid.second',
     });
   });
 
   it('of something unknown, of another account or of another workspace is ignored', async () => {
-    const { outboundMessages } = await owe();
-    const [outbound] = outboundMessages;
+    const { outbound } = await owe();
     await connect('222222');
     const strangers = await createWorkspace(deps, 'Strangers');
-    const theirs = await createChannel(deps, strangers, {
-      type: 'whatsapp_cloud',
-      name: 'x',
-      values: { phone_number_id: ACCOUNT, access_token: 'EAAG1', app_secret: 'abc' },
-    });
+    const theirs = await connect(ACCOUNT, strangers);
     await take(
-      receipt(outbound!, 'read', { account: '222222' }),
-      receipt({ ...outbound!, id: `out_${'0'.repeat(26)}` }, 'read'),
+      receipt(outbound, 'read', { account: '222222' }),
+      receipt({ ...outbound, id: `out_${'0'.repeat(26)}` }, 'read'),
     );
     await receiveInbound(deps, theirs, [
-      receipt(outbound!, 'read'),
-      receipt(outbound!, 'read', { outboundMessageId: null }),
+      receipt(outbound, 'read'),
+      receipt(outbound, 'read', { outboundMessageId: null }),
     ]);
-    expect(await stateOf(outbound!.id)).toEqual(outbound);
-    await put({ ...outbound!, channelMessageId: 'wamid.known' });
+    expect(await stateOf(outbound.id)).toEqual(outbound);
+    await put({ ...outbound, channelMessageId: 'wamid.known' });
     await receiveInbound(deps, theirs, [
-      receipt(outbound!, 'read', { outboundMessageId: null, channelMessageId: 'wamid.known' }),
+      receipt(outbound, 'read', { outboundMessageId: null, channelMessageId: 'wamid.known' }),
     ]);
-    expect((await stateOf(outbound!.id)).status).toBe('pending');
+    expect((await stateOf(outbound.id)).status).toBe('pending');
   });
 });

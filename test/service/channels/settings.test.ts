@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { startGraphServer, TEST_NUMBER, type GraphServer } from '../../helpers/graphServer.ts';
-import { apiClient } from '../../helpers/apiClient.ts';
+import { apiClient, type ApiAnswer, type ApiClient } from '../../helpers/apiClient.ts';
+import { respondJson } from '../../helpers/jsonServer.ts';
+import { connectNumber } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
@@ -17,12 +18,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   graph = await startGraphServer();
-  const log = pino(
-    { level: 'debug' },
-    new Writable({
-      write: (chunk: Buffer, _encoding, done) => void (logged.push(chunk.toString()), done()),
-    }),
-  );
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   service = await startTestService({ log, env: { GRAPH_API_URL: graph.url } });
 });
 afterEach(async () => {
@@ -52,6 +48,23 @@ const made = async (more: Json = {}): Promise<Json> => {
   expect([status, body.error]).toEqual([201, undefined]);
   return body;
 };
+const read = async (id: string) => (await service.api.get(`/api/channels/${id}`)).body;
+const list = async () => (await service.api.get('/api/channels')).body.data;
+const patch = (id: string, changes: Json) => service.api.patch(`/api/channels/${id}`, changes);
+const patchSettings = (id: string, changes: Json) => patch(id, { settings: changes });
+const test = (id: string) => service.api.post(`/api/channels/${id}/test`);
+/** Every call about one account. */
+const expectNotFound = async (api: ApiClient, id: string) => {
+  for (const [method, path, body] of [
+    ['GET', '', undefined],
+    ['PATCH', '', { name: 'Mine' }],
+    ['DELETE', '', undefined],
+    ['POST', '/test', undefined],
+  ] as const) {
+    const answer = await api.call(method, `/api/channels/${id}${path}`, body);
+    expect([method, answer.status, answer.body.error.code]).toEqual([method, 404, 'not_found']);
+  }
+};
 const number = (last: number) => `1065403522429${String(last).padStart(2, '0')}`;
 
 describe('a connected account', () => {
@@ -72,7 +85,7 @@ describe('a connected account', () => {
       created_at: expect.stringMatching(/\+00:00$/),
       updated_at: channel.created_at,
     });
-    expect((await service.api.get(`/api/channels/${channel.id}`)).body).toEqual(channel);
+    expect(await read(channel.id)).toEqual(channel);
     expect((await service.api.get('/api/channels')).body).toEqual({
       data: [channel],
       next_cursor: null,
@@ -82,7 +95,7 @@ describe('a connected account', () => {
   it('asks nobody when it is connected or changed', async () => {
     const sockets = graph.acceptedSockets;
     const { id } = await made();
-    await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } });
+    await patchSettings(id, { access_token: 'another' });
     expect(graph.acceptedSockets).toBe(sockets);
   });
 
@@ -96,124 +109,76 @@ describe('a connected account', () => {
       verify_token: VERIFY_TOKEN,
     });
     await service.restart();
-    const read = (await service.api.get(`/api/channels/${channel.id}`)).body;
-    expect({ ...read, webhook_url: channel.webhook_url }).toEqual(channel);
+    const after = await read(channel.id);
+    expect({ ...after, webhook_url: channel.webhook_url }).toEqual(channel);
   });
 
   it('keeps what a change leaves out: name, settings and secrets', async () => {
     const before = await made();
-    const renamed = await service.api.patch(`/api/channels/${before.id}`, {
-      name: 'Shop in the harbour',
-    });
+    const renamed = await patch(before.id, { name: 'Shop in the harbour' });
     expect(renamed.body).toEqual({
       ...before,
       name: 'Shop in the harbour',
       updated_at: expect.any(String),
     });
-    const { status, body } = await service.api.patch(`/api/channels/${before.id}`, {
-      settings: { access_token: 'wrong' },
-    });
+    const { status, body } = await patchSettings(before.id, { access_token: 'wrong' });
     expect([status, body.settings, body.secrets_set]).toEqual([
       200,
       before.settings,
       ['access_token', 'app_secret'],
     ]);
-    expect((await service.api.post(`/api/channels/${before.id}/test`)).body.ok).toBe(false);
-    await service.api.patch(`/api/channels/${before.id}`, {
-      settings: { access_token: graph.accessToken },
-    });
-    expect((await service.api.post(`/api/channels/${before.id}/test`)).body.ok).toBe(true);
+    expect((await test(before.id)).body.ok).toBe(false);
+    await patchSettings(before.id, { access_token: graph.accessToken });
+    expect((await test(before.id)).body.ok).toBe(true);
   });
 
   it('gets a new verify token for an empty one', async () => {
     const { id } = await made({ verify_token: VERIFY_TOKEN });
-    const { body } = await service.api.patch(`/api/channels/${id}`, {
-      settings: { verify_token: '' },
-    });
+    const { body } = await patchSettings(id, { verify_token: '' });
     expect(body.settings.verify_token).toMatch(/^[\w-]{32}$/);
   });
 
   it('is gone once it is disconnected, and the same account can be connected again', async () => {
     const { id } = await made();
     expect((await service.api.delete(`/api/channels/${id}`)).body).toEqual({ id, deleted: true });
-    for (const [method, path, body] of [
-      ['GET', '', undefined],
-      ['PATCH', '', {}],
-      ['DELETE', '', undefined],
-      ['POST', '/test', undefined],
-    ] as const) {
-      const answer = await service.api.call(method, `/api/channels/${id}${path}`, body);
-      expect([method, path, answer.status, answer.body.error.code]).toEqual([
-        method,
-        path,
-        404,
-        'not_found',
-      ]);
-    }
+    await expectNotFound(service.api, id);
     expect((await made()).id).not.toBe(id);
   });
 });
 
 describe('what is filled in', () => {
-  it.each<[string, () => Json, string, string]>([
-    [
-      'a missing number',
-      () => ({ settings: { access_token: 'a', app_secret: 'b' } }),
-      'settings.phone_number_id',
-      'is missing',
-    ],
-    [
-      'a phone number in place of its id',
-      () => ({ settings: settings({ phone_number_id: '+1 555 078 3881' }) }),
-      'settings.phone_number_id',
-      'must be the digits of the phone number ID',
-    ],
-    [
-      'an empty token',
-      () => ({ settings: settings({ access_token: '  ' }) }),
-      'settings.access_token',
-      'must not be empty',
-    ],
-    [
-      'a token with a line break',
-      () => ({ settings: settings({ access_token: 'a\r\nX-Evil: 1' }) }),
-      'settings.access_token',
-      'must be one line',
-    ],
-    [
-      'half a character',
-      () => ({ settings: settings({ verify_token: '\ud800' }) }),
-      'settings.verify_token',
-      'well-formed',
-    ],
-    [
-      'a name that is not known',
-      () => ({ settings: settings({ acces_token: 'x' }) }),
-      'settings.acces_token',
-      'the fields are phone_number_id, access_token, app_secret, verify_token',
-    ],
-    [
-      'a number',
-      () => ({ settings: settings({ app_secret: 5 }) }),
-      'settings.app_secret',
-      'must be a string',
-    ],
-    ['a list', () => ({ settings: [] }), 'settings', 'must be an object'],
-    ['no settings', () => ({ settings: undefined }), 'settings', 'is missing'],
-    ['the hosted chat', () => ({ type: 'web_chat' }), 'type', 'must be one of whatsapp_cloud'],
-    ['an unknown channel', () => ({ type: 'telegram' }), 'type', 'must be one of whatsapp_cloud'],
-    ['an empty name', () => ({ name: ' ' }), 'name', 'must not be empty'],
-    ['a name that is too long', () => ({ name: 'x'.repeat(101) }), 'name', 'at most 100'],
-  ])('is refused with its field: %s', async (_what, body, param, words) => {
-    const answer = await create({}, body());
-    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([
-      400,
-      'invalid_request',
-      param,
-    ]);
-    expect(answer.body.error.message).toContain(words);
-    expect((await service.api.get('/api/channels')).body.data).toEqual([]);
-  });
+  const expectRefused = async (answer: ApiAnswer, param: string, words: string) => {
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: 'invalid_request', param, message: expect.stringContaining(words) },
+      },
+    });
+    expect(await list()).toEqual([]);
+  };
+
+  it.each([
+    ['phone_number_id', undefined, 'is missing'],
+    ['phone_number_id', '+1 555 078 3881', 'must be the digits of the phone number ID'],
+    ['access_token', '  ', 'must not be empty'],
+    ['access_token', 'a\r\nX-Evil: 1', 'must be one line'],
+    ['verify_token', '\ud800', 'well-formed'],
+    ['acces_token', 'x', 'fields are phone_number_id, access_token, app_secret, verify_token'],
+    ['app_secret', 5, 'must be a string'],
+  ])('is refused with its field: %s %j', async (field, value, words) =>
+    expectRefused(await create({ [field]: value }), `settings.${field}`, words),
+  );
+
+  it.each([
+    ['settings', [], 'must be an object'],
+    ['settings', undefined, 'is missing'],
+    ['type', 'web_chat', 'must be one of whatsapp_cloud'],
+    ['type', 'telegram', 'must be one of whatsapp_cloud'],
+    ['name', ' ', 'must not be empty'],
+    ['name', 'x'.repeat(101), 'at most 100'],
+  ])('is refused with its field: %s %j', async (field, value, words) =>
+    expectRefused(await create({}, { [field]: value }), field, words),
+  );
 
   it('is refused in a change too, which then changes nothing', async () => {
     const channel = await made();
@@ -222,13 +187,10 @@ describe('what is filled in', () => {
       [{ phone_number_id: 'x' }, 'settings.phone_number_id'],
       [{ more: 'x' }, 'settings.more'],
     ] as const) {
-      const { status, body } = await service.api.patch(`/api/channels/${channel.id}`, {
-        name: 'Changed',
-        settings: given,
-      });
+      const { status, body } = await patch(channel.id, { name: 'Changed', settings: given });
       expect([status, body.error.param]).toEqual([400, param]);
     }
-    expect((await service.api.get(`/api/channels/${channel.id}`)).body).toEqual(channel);
+    expect(await read(channel.id)).toEqual(channel);
   });
 });
 
@@ -236,9 +198,9 @@ describe('accounts of a workspace', () => {
   it('are several, newest first, in pages', async () => {
     const ids: string[] = [];
     for (const last of [1, 2, 3]) ids.unshift((await made({ phone_number_id: number(last) })).id);
-    const first = (await service.api.get('/api/channels?limit=2')).body;
-    const second = (await service.api.get(`/api/channels?limit=2&cursor=${first.next_cursor}`))
-      .body;
+    const { body: first } = await service.api.get('/api/channels?limit=2');
+    const next = `/api/channels?limit=2&cursor=${first.next_cursor}`;
+    const { body: second } = await service.api.get(next);
     expect([...first.data, ...second.data].map(({ id }: Json) => id)).toEqual(ids);
     expect(second.next_cursor).toBeNull();
   });
@@ -255,17 +217,13 @@ describe('accounts of a workspace', () => {
   it('cannot become one another by a change', async () => {
     const first = await made({ phone_number_id: number(1) });
     const second = await made({ phone_number_id: number(2) });
-    const { status, body } = await service.api.patch(`/api/channels/${second.id}`, {
-      settings: { phone_number_id: number(1) },
-    });
+    const { status, body } = await patchSettings(second.id, { phone_number_id: number(1) });
     expect([status, body.error.code, body.error.existing_id]).toEqual([
       409,
       'channel_exists',
       first.id,
     ]);
-    const moved = await service.api.patch(`/api/channels/${second.id}`, {
-      settings: { phone_number_id: number(3) },
-    });
+    const moved = await patchSettings(second.id, { phone_number_id: number(3) });
     expect([moved.status, moved.body.settings.phone_number_id]).toEqual([200, number(3)]);
     expect((await create({ phone_number_id: number(2) })).status).toBe(201);
   });
@@ -320,7 +278,7 @@ describe('accounts of a workspace', () => {
 describe('Test connection', () => {
   it('asks the channel with what is filled in, sends nothing, and puts the result on record', async () => {
     const { id } = await made();
-    const { status, body } = await service.api.post(`/api/channels/${id}/test`);
+    const { status, body } = await test(id);
     expect([status, body]).toEqual([
       200,
       {
@@ -329,34 +287,26 @@ describe('Test connection', () => {
         at: expect.any(String),
       },
     ]);
-    expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toEqual(body);
+    expect((await read(id)).last_test).toEqual(body);
     expect([graph.requests, graph.faults]).toEqual([[], []]);
   });
 
   it('says in words what is wrong, without the token, and keeps that result too', async () => {
     const { id } = await made({ access_token: 'a-wrong-token-1234' });
-    const { status, body } = await service.api.post(`/api/channels/${id}/test`);
+    const { status, body } = await test(id);
     expect([status, body.ok]).toEqual([200, false]);
     expect(body.message).toMatch(/token/i);
     expect(body.message).not.toContain('a-wrong-token-1234');
-    expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toEqual(body);
+    expect((await read(id)).last_test).toEqual(body);
   });
 
   it('is forgotten when another value is filled in, but not when the name changes', async () => {
     const { id } = await made();
-    await service.api.post(`/api/channels/${id}/test`);
-    expect(
-      (
-        await service.api.patch(`/api/channels/${id}`, {
-          name: 'Renamed',
-          settings: { phone_number_id: TEST_NUMBER.id },
-        })
-      ).body.last_test,
-    ).not.toBeNull();
-    expect(
-      (await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } }))
-        .body.last_test,
-    ).toBeNull();
+    await test(id);
+    const unchanged = { phone_number_id: TEST_NUMBER.id };
+    const renamed = await patch(id, { name: 'Renamed', settings: unchanged });
+    expect(renamed.body.last_test).not.toBeNull();
+    expect((await patchSettings(id, { access_token: 'another' })).body.last_test).toBeNull();
   });
 
   it('says nothing about values that were filled in while it ran, and does not delay the change', async () => {
@@ -364,22 +314,16 @@ describe('Test connection', () => {
     let answerNow = () => {};
     const asked = new Promise<void>((resolve) => {
       graph.answerNumberWith((response) => {
-        answerNow = () =>
-          void response
-            .writeHead(200, { 'content-type': 'application/json' })
-            .end(JSON.stringify(TEST_NUMBER));
+        answerNow = () => respondJson(response, 200, TEST_NUMBER);
         resolve();
       });
     });
-    const testing = service.api.post(`/api/channels/${id}/test`);
+    const testing = test(id);
     await asked;
-    expect(
-      (await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } }))
-        .status,
-    ).toBe(200);
+    expect((await patchSettings(id, { access_token: 'another' })).status).toBe(200);
     answerNow();
     expect((await testing).body.ok).toBe(true);
-    expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toBeNull();
+    expect((await read(id)).last_test).toBeNull();
   });
 
   it('of an account that is disconnected during the test leaves nothing behind', async () => {
@@ -391,12 +335,12 @@ describe('Test connection', () => {
         resolve();
       });
     });
-    const testing = service.api.post(`/api/channels/${id}/test`);
+    const testing = test(id);
     await asked;
     await service.api.delete(`/api/channels/${id}`);
     hangUp();
     expect((await testing).body.ok).toBe(false);
-    expect((await service.api.get('/api/channels')).body.data).toEqual([]);
+    expect(await list()).toEqual([]);
   });
 });
 
@@ -406,11 +350,9 @@ it('never shows, logs or stores a secret in the clear', async () => {
   const answers: Json[] = [
     await service.api.get(`/api/channels/${id}`),
     await service.api.get('/api/channels'),
-    await service.api.patch(`/api/channels/${id}`, { settings: { access_token: wrong } }),
+    await patchSettings(id, { access_token: wrong }),
     await create({ access_token: wrong }),
-    await service.api.patch(`/api/channels/${id}`, {
-      settings: { app_secret: APP_SECRET, unknown: wrong },
-    }),
+    await patchSettings(id, { app_secret: APP_SECRET, unknown: wrong }),
   ];
   expect(logged.join('')).toContain(id);
   for (const secret of [graph.accessToken, APP_SECRET, wrong]) {

@@ -5,7 +5,6 @@ import {
   linksOf,
   makeLink,
   newConversation,
-  readLink,
   requestLink,
   setUpManual,
   stageOf,

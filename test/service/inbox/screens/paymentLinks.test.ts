@@ -12,7 +12,14 @@ import {
 import { waitFor } from '../../../helpers/waitFor.ts';
 import { connectWhatsApp } from '../../channels/whatsapp/whatsappTalk.ts';
 import { WEBHOOK_SECRET, setUpStripe } from '../../payments/stripe/stripeSupport.ts';
-import { LINK, linkIn, makeLink, setUpManual, strangersLink } from '../../payments/support.ts';
+import {
+  linkIn,
+  linksOf,
+  makeLink,
+  requestLink,
+  setUpManual,
+  strangersLink,
+} from '../../payments/support.ts';
 
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
 const DAY_S = 24 * 3600;
@@ -26,8 +33,12 @@ const FORM = {
   expires_manual: String(30 * DAY_S),
 };
 
-const USD =
-  'Must be an amount of USD such as 49.00, with at most 2 decimals and no separators between thousands, more than 0 and at most 9999999999.99.';
+/** What the form says of an amount that it does not take. */
+const AMOUNT_RULES = {
+  usd: 'Must be an amount of USD such as 49.00, with at most 2 decimals and no separators between thousands, more than 0 and at most 9999999999.99.',
+  jpy: 'Must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999.',
+  kwd: 'Must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999.',
+};
 
 describe('a payment link in a conversation, on the screen', () => {
   let service: TestService;
@@ -77,12 +88,17 @@ describe('a payment link in a conversation, on the screen', () => {
       form: `/conversations/${id}/payment-link`,
     };
   }
-  const linksOf = async (id: string) =>
-    (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
   /** Opens the form and sends it. */
   const send = async (form: string, values: Record<string, string> = {}) => {
     const token = (await ana.get(form)).value('form')!;
     return ana.post(form, { ...FORM, form: token, ...values });
+  };
+  /** A conversation with a link. `card` begins the addresses of what can be done with the link. */
+  const withLink = async (values: Record<string, string> = {}) => {
+    const talk = await conversation();
+    await send(talk.form, values);
+    const [link] = await linksOf(service, talk.id);
+    return { ...talk, link, card: `${talk.path}/payments/${link.id}` };
   };
 
   it('cannot be made while no provider is set up; the form says where that is done', async () => {
@@ -92,7 +108,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(page.text).toContain('No payment provider is set up yet');
     expect(page.html).toContain('<a href="/payments">Set one up under Payments</a>');
     expect((await ana.post(form, FORM)).status).toBe(400);
-    expect(await linksOf(id)).toEqual([]);
+    expect(await linksOf(service, id)).toEqual([]);
   });
 
   it('proposes the currency of the same customer’s last link, and nothing from anybody else’s', async () => {
@@ -115,7 +131,7 @@ describe('a payment link in a conversation, on the screen', () => {
     const { customer, form, id, path } = await conversation();
     expect((await ana.get(path)).html).toContain(`href="${form}"`);
     const page = await send(form, { send: 'on' });
-    const [link] = await linksOf(id);
+    const [link] = await linksOf(service, id);
     expect(page.path).toBe(`${path}?notice=payment-sent#${link.id}`);
     expect(page.text).toContain('Payment link sent to the customer.');
     expect(link).toMatchObject({
@@ -142,7 +158,7 @@ describe('a payment link in a conversation, on the screen', () => {
     const { customer, form, id, path } = await conversation();
     const page = await send(form);
     expect(page.text).toContain('Payment link created.');
-    const [link] = await linksOf(id);
+    const [link] = await linksOf(service, id);
     expect(await customer.read()).toHaveLength(1);
     expect((await service.api.get(`/api/conversations/${id}`)).body.status).toBe('ai_active');
     const after = page.value('after')!;
@@ -171,10 +187,10 @@ describe('a payment link in a conversation, on the screen', () => {
     );
     expect(new Set(twice.map(({ path }) => path)).size).toBe(1);
     await ana.post(form, { ...FORM, form: token, send: 'on' });
-    expect(await linksOf(id)).toHaveLength(1);
+    expect(await linksOf(service, id)).toHaveLength(1);
     expect(await customer.read()).toHaveLength(2);
     await ana.post(form, { ...FORM, form: token, amount: '50' });
-    expect((await linksOf(id)).map(({ amount }: { amount: number }) => amount)).toEqual([
+    expect((await linksOf(service, id)).map(({ amount }: { amount: number }) => amount)).toEqual([
       5000, 4900,
     ]);
   });
@@ -187,45 +203,33 @@ describe('a payment link in a conversation, on the screen', () => {
   ])('takes %s %s as %d in minor units, and shows %s', async (currency, amount, minor, shown) => {
     const { form, id } = await conversation();
     const page = await send(form, { currency, amount });
-    expect((await linksOf(id))[0]).toMatchObject({ amount: minor, currency });
+    expect((await linksOf(service, id))[0]).toMatchObject({ amount: minor, currency });
     expect(page.text.replaceAll('\u00a0', ' ')).toContain(`Payment link ${shown} open`);
     // The next form begins with the currency that was used last.
     expect((await ana.get(form)).html).toMatch(new RegExp(`<option value="${currency}" selected`));
   });
 
   it.each([
-    ['usd', ' ', USD],
-    ['usd', '0.00', USD],
-    ['usd', '-5', USD],
-    ['usd', '4.905', USD],
-    ['usd', '1,234', USD],
-    ['usd', '1,234.50', USD],
-    ['usd', '$49', USD],
-    ['usd', '1e3', USD],
-    ['usd', '99999999999', USD],
-    [
-      'jpy',
-      '49.5',
-      'Must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999.',
-    ],
-    [
-      'kwd',
-      '1.2345',
-      'Must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999.',
-    ],
-    [
-      'kwd',
-      '4,925',
-      'Must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999.',
-    ],
-  ])(
+    ['usd', ' '],
+    ['usd', '0.00'],
+    ['usd', '-5'],
+    ['usd', '4.905'],
+    ['usd', '1,234'],
+    ['usd', '1,234.50'],
+    ['usd', '$49'],
+    ['usd', '1e3'],
+    ['usd', '99999999999'],
+    ['jpy', '49.5'],
+    ['kwd', '1.2345'],
+    ['kwd', '4,925'],
+  ] as const)(
     'refuses %s “%s” in words, keeps what was typed, and makes nothing',
-    async (currency, amount, words) => {
+    async (currency, amount) => {
       const { form, id } = await conversation();
       const page = await send(form, { currency, amount, description: 'Kept' });
-      expect([page.status, page.problem('amount')]).toEqual([400, words]);
+      expect([page.status, page.problem('amount')]).toEqual([400, AMOUNT_RULES[currency]]);
       expect([page.value('amount'), page.value('description')]).toEqual([amount, 'Kept']);
-      expect(await linksOf(id)).toEqual([]);
+      expect(await linksOf(service, id)).toEqual([]);
     },
   );
 
@@ -238,7 +242,7 @@ describe('a payment link in a conversation, on the screen', () => {
     const { form, id } = await conversation();
     const page = await send(form, values);
     expect([page.status, page.problem(field)]).toEqual([400, words]);
-    expect(await linksOf(id)).toEqual([]);
+    expect(await linksOf(service, id)).toEqual([]);
   });
 
   it('shows a hostile description as the text that it is, in the thread, the chat and the list', async () => {
@@ -253,12 +257,8 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   it('marked as paid: says by whom and with what reference; the customer’s page and the stage follow, and nothing can be done with it any more', async () => {
-    const { form, id, path } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
-    const page = await ana.post(`${path}/payments/${link.id}/mark-paid`, {
-      reference: ' Transfer <1182> ',
-    });
+    const { id, link, card } = await withLink();
+    const page = await ana.post(`${card}/mark-paid`, { reference: ' Transfer <1182> ' });
     expect(page.text).toContain('Marked as paid.');
     expect(page.text).toMatch(
       /Payment link US\$49\.00 paid Demo, one hour Paid now , marked by ana \. Reference: Transfer <1182> Manual, created by ana now/,
@@ -266,7 +266,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(page.html).not.toMatch(/mark-paid|payments\/pay_\w+\/(cancel|send)/);
     expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe('customer');
     expect(await (await fetch(link.url)).text()).toContain('<h2>Paid</h2>');
-    expect((await ana.post(`${path}/payments/${link.id}/cancel`)).text).toContain(
+    expect((await ana.post(`${card}/cancel`)).text).toContain(
       'This payment link was already paid or has ended.',
     );
     expect((await service.api.get(`/api/payment-links/${link.id}`)).body).toMatchObject({
@@ -276,15 +276,11 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   it('acted on from an earlier page of the thread leads back to that page', async () => {
-    const { form, id, path } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
+    const { id, path, link, card } = await withLink();
     for (let n = 0; n < 60; n += 1)
       await service.api.post(`/api/conversations/${id}/messages`, { text: `${n}` });
     const { html } = await ana.get(`${path}?before=10`);
-    const actions = ['send', 'mark-paid', 'cancel'].map(
-      (verb) => `${path}/payments/${link.id}/${verb}?before=10`,
-    );
+    const actions = ['send', 'mark-paid', 'cancel'].map((verb) => `${card}/${verb}?before=10`);
     for (const action of actions) expect(html).toContain(`action="${action}"`);
     const page = await ana.post(actions.at(-1)!);
     expect(page.path).toBe(`${path}?before=10&notice=payment-cancelled#${link.id}`);
@@ -292,56 +288,45 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   it('marked as paid a second time: says who was first, and changes nothing', async () => {
-    const { form, id, path } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
+    const { link, card } = await withLink();
     await service.api.post(`/api/payment-links/${link.id}/mark-paid`, { reference: 'theirs' });
-    const page = await ana.post(`${path}/payments/${link.id}/mark-paid`, { reference: 'mine' });
+    const page = await ana.post(`${card}/mark-paid`, { reference: 'mine' });
     expect(page.text).toContain(
       'This payment link was already paid or has ended. Nothing was changed.',
     );
     expect(page.text).toMatch(/marked by Default key \(API\) \. Reference: theirs/);
-    expect(
-      (await ana.post(`${path}/payments/${link.id}/mark-paid`, { reference: 'x'.repeat(201) }))
-        .text,
-    ).toContain('Not marked as paid');
+    const long = await ana.post(`${card}/mark-paid`, { reference: 'x'.repeat(201) });
+    expect(long.text).toContain('Not marked as paid');
   });
 
   it('cancelled: says so, and can neither be paid nor sent', async () => {
-    const { form, id, path, customer } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
-    const page = await ana.post(`${path}/payments/${link.id}/cancel`);
+    const { id, card, customer } = await withLink();
+    const page = await ana.post(`${card}/cancel`);
     expect(page.text).toContain('Payment link cancelled.');
     expect(page.text).toContain(
       'Payment link US$49.00 cancelled Demo, one hour Cancelled. It can no longer be paid.',
     );
     for (const verb of ['send', 'mark-paid'])
-      expect(
-        (await ana.post(`${path}/payments/${link.id}/${verb}`, { after: '1' })).path,
-      ).toContain('payment-already-ended');
+      expect((await ana.post(`${card}/${verb}`, { after: '1' })).path).toContain(
+        'payment-already-ended',
+      );
     expect(await customer.read()).toHaveLength(1);
-    expect((await linksOf(id))[0].status).toBe('cancelled');
+    expect((await linksOf(service, id))[0].status).toBe('cancelled');
   });
 
   it('expired: says so, and can still be marked as paid when a transfer comes late', async () => {
-    const { form, id, path } = await conversation();
-    await send(form, { expires_manual: String(3600) });
-    const [link] = await linksOf(id);
+    const { path, link, card } = await withLink({ expires_manual: String(3600) });
     aheadMs = 2 * 3_600_000;
     await linkIn(service, link.id, 'expired');
     expect((await ana.get(path)).text).toMatch(
       /Payment link US\$49\.00 expired Demo, one hour Expired 1 hour ago without being paid\..*Mark as paid…/,
     );
-    expect((await ana.post(`${path}/payments/${link.id}/mark-paid`)).text).toContain(
-      'Payment link US$49.00 paid',
-    );
+    const late = await ana.post(`${card}/mark-paid`);
+    expect(late.text).toContain('Payment link US$49.00 paid');
   });
 
   it('in a closed conversation none is made, and none is sent', async () => {
-    const { form, id, path, customer } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
+    const { form, id, card, customer } = await withLink();
     const token = (await ana.get(form)).value('form')!;
     await service.api.post(`/api/conversations/${id}/close`, {
       verdict: 'unknown',
@@ -351,15 +336,13 @@ describe('a payment link in a conversation, on the screen', () => {
       'This conversation was already closed. Nothing was changed.',
     );
     expect((await ana.get(form)).html).not.toContain('name="amount"');
-    expect((await ana.post(`${path}/payments/${link.id}/send`, { after: '1' })).text).toContain(
+    expect((await ana.post(`${card}/send`, { after: '1' })).text).toContain(
       'The payment link was not sent because the conversation is closed.',
     );
-    expect(await linksOf(id)).toHaveLength(1);
+    expect(await linksOf(service, id)).toHaveLength(1);
     expect(await customer.read()).toHaveLength(1);
     // What is owed can still be paid.
-    expect((await ana.post(`${path}/payments/${link.id}/mark-paid`)).text).toContain(
-      'Marked as paid.',
-    );
+    expect((await ana.post(`${card}/mark-paid`)).text).toContain('Marked as paid.');
   });
 
   it('outside of the channel’s window it is kept and not sent; it is sent once the customer has written again', async () => {
@@ -369,7 +352,7 @@ describe('a payment link in a conversation, on the screen', () => {
     aheadMs = 25 * 3_600_000;
     const page = await send(form, { send: 'on' });
     expect(page.text).toContain('Payment link created but not sent');
-    const [link] = await linksOf(id);
+    const [link] = await linksOf(service, id);
     expect(link.status).toBe('open');
     expect(graph.taken).toHaveLength(0);
     await account.write('14155552999', 'I am back', clock.now());
@@ -384,9 +367,7 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   it('of a conversation or a link of another workspace, or of another conversation, is not there', async () => {
-    const { form, id, path } = await conversation();
-    await send(form);
-    const [link] = await linksOf(id);
+    const { id, path, link } = await withLink();
     const { path: otherPath } = await conversation();
     for (const verb of ['send', 'cancel', 'mark-paid']) {
       expect((await ana.post(`${path}/payments/${foreign}/${verb}`)).status).toBe(404);
@@ -396,7 +377,7 @@ describe('a payment link in a conversation, on the screen', () => {
       expect((await ana.post(`/payments/links/${foreign}/${verb}`)).status).toBe(404);
     expect((await ana.get('/conversations/conv_unknown/payment-link')).status).toBe(404);
     expect((await ana.post('/conversations/conv_unknown/payment-link', FORM)).status).toBe(404);
-    expect((await linksOf(id))[0].status).toBe('open');
+    expect((await linksOf(service, id))[0].status).toBe('open');
   });
 
   describe('through Stripe', () => {
@@ -414,7 +395,7 @@ describe('a payment link in a conversation, on the screen', () => {
       const { customer, form, id, path } = await conversation();
       expect((await ana.get(form)).text).toContain('Payment method Stripe');
       const page = await send(form, FORM_STRIPE);
-      const [link] = await linksOf(id);
+      const [link] = await linksOf(service, id);
       expect(page.text).toContain('Payment link sent to the customer.');
       expect((await customer.read()).at(-1).text).toContain(link.url);
       expect(page.html).not.toContain('mark-paid');
@@ -479,14 +460,14 @@ describe('a payment link in a conversation, on the screen', () => {
     it('that Stripe cannot make at the moment says why on its card, until it is made', async () => {
       stripe.answerAll(stripeError(503));
       const { id, path } = await conversation();
-      const made = service.api.post(`/api/conversations/${id}/payment-links`, LINK);
+      const made = requestLink(service, id);
       await waitFor('the card to say why', async () =>
         (await ana.get(path)).text.includes('Stripe could not do this at the moment (status 503).'),
       );
       stripe.answerAll(null);
       aheadMs += 2_100;
       await made;
-      await linkIn(service, (await linksOf(id))[0].id, 'open');
+      await linkIn(service, (await linksOf(service, id))[0].id, 'open');
       expect((await ana.get(path)).text).not.toContain('status 503');
     });
 
@@ -495,7 +476,7 @@ describe('a payment link in a conversation, on the screen', () => {
       const page = await send(form, { ...FORM_STRIPE, amount: '9999999999' });
       expect(page.status).toBe(400);
       expect(page.problem('amount')).toMatch(/^Must be /);
-      expect(await linksOf(id)).toEqual([]);
+      expect(await linksOf(service, id)).toEqual([]);
     });
 
     it('that takes long is shown as being prepared, is not sent until then, and can be sent once it is open', async () => {
@@ -515,7 +496,7 @@ describe('a payment link in a conversation, on the screen', () => {
         stripe.answerAll(null);
       }
       aheadMs += 2_100;
-      const [link] = await linksOf(id);
+      const [link] = await linksOf(service, id);
       await linkIn(service, link.id, 'open');
       await ana.post(`${path}/payments/${link.id}/send`, { after: '1' });
       expect((await customer.read()).at(-1).text).toContain(link.url);
