@@ -26,11 +26,11 @@ import {
   type GraphReply,
   type GraphServer,
 } from '../../../helpers/graphServer.ts';
+import { respondJson } from '../../../helpers/jsonServer.ts';
 import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 
-const MAX_TEXT_CHARACTERS = 20;
-const SHORT_TEXTS = { textMax: MAX_TEXT_CHARACTERS, windowMs: null };
+const SHORT_TEXTS = { textMax: 20, windowMs: null };
 const AS_SHIPPED = whatsappCloud.capabilities;
 const GRACE_MS = 400;
 const LONG = 'One two three four. Five six seven. Eight nine ten. Eleven.';
@@ -114,11 +114,10 @@ describe('the sender', () => {
   }
 
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
-    const config = { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 };
     sender = startSender({
       deps: { ...deps, store, clock: systemClock },
       log: pino({ level: 'silent' }),
-      config,
+      config: { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 },
       retryDelaysMs,
       graceMs: GRACE_MS,
     });
@@ -255,11 +254,7 @@ describe('the sender', () => {
     const held: (() => void)[] = [];
     graph.answerBy(() => (res, take) => {
       const { id } = take();
-      held.push(() =>
-        res
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ messages: [{ id }] })),
-      );
+      held.push(() => respondJson(res, 200, { messages: [{ id }] }));
     });
     start();
     await reply('one');
@@ -294,9 +289,7 @@ describe('the sender', () => {
   it('sends both of two texts that the channel gives the same id', async () => {
     const same: GraphReply = (res, take) => {
       take();
-      res
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end('{"messages":[{"id":"wamid.same"}]}');
+      respondJson(res, 200, { messages: [{ id: 'wamid.same' }] });
     };
     graph.answerWith(same, same);
     start();

@@ -62,16 +62,20 @@ describe('a message to a customer on WhatsApp', () => {
     await graph?.close();
   });
 
+  /** A customer who has written. `path` is where the team reads it. */
+  const begin = async () => {
+    const phone = newPhone();
+    const customer = await account.customer(phone);
+    return { phone, customer, path: `/conversations/${customer.conversationId}` };
+  };
   const requestsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone);
   const takenFor = (phone: string) => graph.taken.filter(({ body }) => body.to === phone);
   const textsTo = (phone: string) => takenFor(phone).map(({ body }) => body.text.body);
 
   it('arrives once, as it was written, and is sent; receipts move it on to delivered and read', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
-    const { status, body } = await customer.reply(
-      'Tuesday at ten it is. 🎉\nSee https://example.com',
-    );
+    const { phone, customer } = await begin();
+    const text = 'Tuesday at ten it is. 🎉\nSee https://example.com';
+    const { status, body } = await customer.reply(text);
     expect([status, body.message.delivery]).toEqual([201, { state: 'pending', error: null }]);
     expect(await customer.delivery(1, 'sent')).toEqual({ state: 'sent', error: null });
     expect(requestsTo(phone).map((request) => request.body)).toEqual([
@@ -80,7 +84,7 @@ describe('a message to a customer on WhatsApp', () => {
         recipient_type: 'individual',
         to: phone,
         type: 'text',
-        text: { preview_url: false, body: 'Tuesday at ten it is. 🎉\nSee https://example.com' },
+        text: { preview_url: false, body: text },
         biz_opaque_callback_data: expect.stringMatching(/^out_[0-9A-Z]{26}$/),
       },
     ]);
@@ -88,14 +92,11 @@ describe('a message to a customer on WhatsApp', () => {
     await account.tell(taken!, 'read');
     await account.tell(taken!, 'delivered');
     await account.tell(taken!, 'failed');
-    expect(await customer.deliveries()).toEqual([
-      { text: body.message.text, state: 'read', error: null },
-    ]);
+    expect(await customer.deliveries()).toEqual([{ text, state: 'read', error: null }]);
   });
 
   it('arrives as several messages, split at the ends of sentences, when it is longer than WhatsApp allows', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     const sentences = Array.from(
       { length: 150 },
       (_, index) =>
@@ -126,26 +127,17 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('comes after the one before, also while that one is tried again and again', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     let refusals = 3;
     graph.answerBy(({ body }) => (body.text.body === 'one' && refusals-- > 0 ? outage : accept));
     for (const text of ['one', 'two', 'three'])
       expect((await customer.reply(text)).status).toBe(201);
     await customer.delivery(3, 'sent');
-    expect(requestsTo(phone).map(({ body }) => body.text.body)).toEqual([
-      'one',
-      'one',
-      'one',
-      'one',
-      'two',
-      'three',
-    ]);
-    expect((await customer.deliveries()).map(({ state, error }) => [state, error])).toEqual([
-      ['sent', null],
-      ['sent', null],
-      ['sent', null],
-    ]);
+    const tried = requestsTo(phone).map(({ body }) => body.text.body);
+    expect(tried).toEqual([...Array<string>(4).fill('one'), 'two', 'three']);
+    expect(await customer.deliveries()).toEqual(
+      ['one', 'two', 'three'].map((text) => ({ text, state: 'sent', error: null })),
+    );
   });
 
   it('does not wait for another customer whose message hangs', async () => {
@@ -167,8 +159,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('waits as long as Meta asks it to', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(tooMany('1'));
     await customer.reply('In a second');
     await customer.delivery(1, 'sent');
@@ -178,8 +169,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('fails after the last attempt and says why; the next message is still sent', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(...Array<GraphReply>(5).fill(outage));
     await customer.reply('Never');
     await customer.reply('But this');
@@ -193,8 +183,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('fails at once and says why when Meta refuses it, and stores no token and no secret', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(
       graphError(401, { code: 190, message: `Malformed access token ${graph.accessToken}` }),
     );
@@ -208,8 +197,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('counts as sent when Meta answers 200 and the rest is lost; the receipt brings its id', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(takeAndCut);
     await customer.reply('Cut off');
     await customer.delivery(1, 'sent');
@@ -219,8 +207,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('is not sent again when the receipt comes before the answer does, and the next one follows', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     let breakOff = () => {};
     graph.answerWith((res, take) => {
       take();
@@ -238,8 +225,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('waits for a receipt when the connection broke off after the request: with one, it is not sent again', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith((res, take, request) => {
       take();
       reset(res, take, request);
@@ -256,8 +242,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('fails and says why when Meta reports a failure afterwards', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     await customer.reply('Too late');
     await customer.delivery(1, 'sent');
     await account.tell(takenFor(phone)[0]!, 'failed', [
@@ -276,7 +261,9 @@ describe('a message to a customer on WhatsApp', () => {
     aheadMs = 24 * HOUR_MS - 60_000;
     expect((await customer.reply('Just in time')).status).toBe(201);
     await customer.delivery(1, 'sent');
-    const before = (await service.api.get(`/api/conversations/${customer.conversationId}`)).body;
+    const conversation = async () =>
+      (await service.api.get(`/api/conversations/${customer.conversationId}`)).body;
+    const before = await conversation();
     aheadMs = 24 * HOUR_MS + 1000;
     const { status, body } = await customer.reply('Too late');
     const spoken = (date: Date) => date.toISOString().replace('Z', '+00:00');
@@ -284,9 +271,7 @@ describe('a message to a customer on WhatsApp', () => {
     expect(body.error.message).toContain(
       `they last wrote at ${spoken(wroteAt)}, so it was open until ${spoken(new Date(wroteAt.getTime() + 24 * HOUR_MS))}`,
     );
-    expect((await service.api.get(`/api/conversations/${customer.conversationId}`)).body).toEqual(
-      before,
-    );
+    expect(await conversation()).toEqual(before);
     await account.write(phone, 'I am back', clock.now());
     expect((await customer.reply('Welcome back')).status).toBe(201);
     await customer.delivery(2, 'sent');
@@ -294,8 +279,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('is refused with 409 when the account is not connected any more, and goes out again once it is', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { customer } = await begin();
     await service.api.delete(`/api/channels/${account.channelId}`);
     const { status, body } = await customer.reply('Nowhere to go');
     expect([status, body.error.code]).toEqual([409, 'channel_removed']);
@@ -306,8 +290,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('fails and says why when the account is disconnected before it is sent', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(tooMany('1'));
     await customer.reply('one');
     await customer.reply('two');
@@ -337,8 +320,7 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   it('survives an orderly stop while it waits for its next attempt', async () => {
-    const phone = newPhone();
-    const customer = await account.customer(phone);
+    const { phone, customer } = await begin();
     graph.answerWith(tooMany('1'));
     await customer.reply('Patience');
     await waitFor('the first attempt', () => requestsTo(phone).length === 1);
@@ -364,11 +346,6 @@ describe('a message to a customer on WhatsApp', () => {
   });
 
   describe('that failed, sent again by a member', () => {
-    const begin = async () => {
-      const phone = newPhone();
-      const customer = await account.customer(phone);
-      return { phone, customer, path: `/conversations/${customer.conversationId}` };
-    };
     /** @returns the message's id, once it has failed */
     const failed = async (customer: Customer, text: string): Promise<string> => {
       const { body } = await customer.reply(text);

@@ -25,6 +25,10 @@ import { startTlsReceiver } from '../../../helpers/tls.ts';
 /** For calls that are never answered. All others get a long time-out, for a busy machine. */
 const SHORT_MS = 400;
 
+const REFUSED = { isRefused: true, mayHaveArrived: false };
+const NOT_SENT = { isRefused: false, mayHaveArrived: false };
+const PERHAPS_SENT = { isRefused: false, mayHaveArrived: true };
+
 describe('the Graph API', () => {
   let graph: GraphServer;
   beforeAll(async () => {
@@ -132,85 +136,69 @@ describe('the Graph API', () => {
     ])('may have sent it when nothing is answered in time, %s', async (_what, reply) => {
       graph.answerWith(reply);
       expect(failed(await send(context({ timeoutMs: SHORT_MS })))).toMatchObject({
-        isRefused: false,
-        mayHaveArrived: true,
+        ...PERHAPS_SENT,
         error: expect.stringContaining('did not answer within 0.4 seconds'),
       });
     });
 
-    it.each<[string, GraphReply, { isRefused: boolean; mayHaveArrived: boolean; words: RegExp }]>([
-      [
-        'the connection is reset',
-        reset,
-        { isRefused: false, mayHaveArrived: true, words: /broke off/ },
-      ],
+    const JSON_TYPE = { 'content-type': 'application/json' };
+
+    it.each<[string, GraphReply, typeof REFUSED, RegExp]>([
+      ['the connection is reset', reset, PERHAPS_SENT, /broke off/],
       [
         'the connection is reset, and the message was taken',
         takeAndReset,
-        { isRefused: false, mayHaveArrived: true, words: /broke off/ },
+        PERHAPS_SENT,
+        /broke off/,
       ],
       [
         'a page comes with 200',
         raw(200, '<html>Log in to the network</html>'),
-        { isRefused: false, mayHaveArrived: true, words: /not from the Graph API/ },
+        PERHAPS_SENT,
+        /not from the Graph API/,
       ],
       [
         'a page comes with 403',
         raw(403, '<html>Forbidden</html>'),
-        {
-          isRefused: true,
-          mayHaveArrived: false,
-          words: /answer \(403\) is not from the Graph API\. Check GRAPH_API_URL/,
-        },
+        REFUSED,
+        /answer \(403\) is not from the Graph API\. Check GRAPH_API_URL/,
       ],
-      [
-        'a list comes with 500',
-        raw(500, '[]', { 'content-type': 'application/json' }),
-        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
-      ],
+      ['a list comes with 500', raw(500, '[]', JSON_TYPE), NOT_SENT, /answer \(500\) is not from/],
       [
         'an error without anything in it comes',
-        raw(400, '{"error":{}}', { 'content-type': 'application/json' }),
-        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
+        raw(400, '{"error":{}}', JSON_TYPE),
+        REFUSED,
+        /^WhatsApp rejected the message\.$/,
       ],
       [
         'an error is no object',
-        raw(400, '{"error":"no"}', { 'content-type': 'application/json' }),
-        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
+        raw(400, '{"error":"no"}', JSON_TYPE),
+        REFUSED,
+        /^WhatsApp rejected the message\.$/,
       ],
-      [
-        'a body without end comes with 500',
-        hugeBody(500),
-        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
-      ],
+      ['a body without end comes with 500', hugeBody(500), NOT_SENT, /answer \(500\) is not from/],
       [
         'a redirect comes',
         raw(307, '', { location: 'http://127.0.0.1:1/' }),
-        {
-          isRefused: true,
-          mayHaveArrived: false,
-          words: /redirect \(307\), which is not followed/,
-        },
+        REFUSED,
+        /redirect \(307\), which is not followed/,
       ],
       [
         'an unknown error comes with a 4xx',
         graphError(400, { code: 987_654, message: 'Something new' }),
-        {
-          isRefused: true,
-          mayHaveArrived: false,
-          words: /error 987654\)\. Meta says: Something new/,
-        },
+        REFUSED,
+        /error 987654\)\. Meta says: Something new/,
       ],
       [
         'an unknown error is transient by its own word',
         graphError(400, { code: 987_654, ...({ is_transient: true } as object) }),
-        { isRefused: false, mayHaveArrived: false, words: /error 987654/ },
+        NOT_SENT,
+        /error 987654/,
       ],
-    ])('says so when %s', async (_what, reply, { isRefused, mayHaveArrived, words }) => {
+    ])('says so when %s', async (_what, reply, outcome, words) => {
       graph.answerWith(reply);
-      const result = failed(await send());
-      expect(result).toMatchObject({ isRefused, mayHaveArrived });
-      expect(result.error).toMatch(words);
+      const error = expect.stringMatching(words);
+      expect(failed(await send())).toMatchObject({ ...outcome, error });
     });
 
     it.each<[string, GraphReply]>([
@@ -234,24 +222,16 @@ describe('the Graph API', () => {
     });
 
     it('has not sent it when the address refuses connections, or is not resolved, or is not who it says', async () => {
-      expect(
-        failed(await send(context({ url: `http://127.0.0.1:${await freePort()}` }))),
-      ).toMatchObject({
-        isRefused: false,
-        mayHaveArrived: false,
-        error: expect.stringContaining('ECONNREFUSED'),
-      });
-      expect(failed(await send(context({ url: 'http://graph.invalid' })))).toMatchObject({
-        isRefused: false,
-        mayHaveArrived: false,
-        error: expect.stringContaining('graph.invalid cannot be reached'),
-      });
       const stranger = await startTlsReceiver();
-      expect(failed(await send(context({ url: stranger.url })))).toMatchObject({
-        isRefused: false,
-        mayHaveArrived: false,
-        error: expect.stringContaining('cannot be reached'),
-      });
+      for (const [url, words] of [
+        [`http://127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+        ['http://graph.invalid', 'graph.invalid cannot be reached'],
+        [stranger.url, 'cannot be reached'],
+      ])
+        expect(failed(await send(context({ url })))).toMatchObject({
+          ...NOT_SENT,
+          error: expect.stringContaining(words!),
+        });
       await stranger.close();
     });
 
@@ -320,8 +300,7 @@ describe('the Graph API', () => {
       async (code) => {
         graph.answerWith(graphError(400, { code }));
         expect(failed(await send())).toMatchObject({
-          isRefused: false,
-          mayHaveArrived: false,
+          ...NOT_SENT,
           error: expect.stringContaining(`(Meta's error ${code}).`),
         });
       },
@@ -373,6 +352,10 @@ describe('the Graph API', () => {
 
   describe('testing a connection', () => {
     const test = (values = {}, at = context()) => testConnection(account(values), at);
+    const failure = (words: string | RegExp) => ({
+      ok: false,
+      message: expect.stringMatching(words),
+    });
 
     it('names the number and its name', async () => {
       expect(await test()).toEqual({
@@ -388,45 +371,30 @@ describe('the Graph API', () => {
     });
 
     it('says that the token is not taken', async () => {
-      expect(await test({ access_token: 'EAAGwrong' })).toEqual({
-        ok: false,
-        message: expect.stringMatching(/^Meta rejected the access token.*Create a new one/),
-      });
+      expect(await test({ access_token: 'EAAGwrong' })).toEqual(
+        failure(/^Meta rejected the access token.*Create a new one/),
+      );
     });
 
     it('says that the number is not known', async () => {
-      expect(await test({ phone_number_id: '12345' })).toEqual({
-        ok: false,
-        message: expect.stringContaining('cannot use a phone number ID 12345'),
-      });
+      expect(await test({ phone_number_id: '12345' })).toEqual(
+        failure('cannot use a phone number ID 12345'),
+      );
     });
 
     it('says that a permission is missing', async () => {
       graph.answerNumberWith(graphError(403, { code: 10 }));
-      expect(await test()).toEqual({
-        ok: false,
-        message: expect.stringContaining('whatsapp_business_messaging'),
-      });
+      expect(await test()).toEqual(failure('whatsapp_business_messaging'));
     });
 
     it('says that nothing can be reached there, or that something else answers', async () => {
-      expect(await test({}, context({ url: `http://127.0.0.1:${await freePort()}` }))).toEqual({
-        ok: false,
-        message: expect.stringContaining('cannot be reached'),
-      });
+      expect(await test({}, context({ url: `http://127.0.0.1:${await freePort()}` }))).toEqual(
+        failure('cannot be reached'),
+      );
       graph.answerNumberWith(hang, raw(200, '<html></html>'), raw(200, '{}'));
-      expect(await test({}, context({ timeoutMs: SHORT_MS }))).toEqual({
-        ok: false,
-        message: expect.stringContaining('did not answer'),
-      });
-      expect(await test()).toEqual({
-        ok: false,
-        message: expect.stringContaining('Check GRAPH_API_URL'),
-      });
-      expect(await test()).toEqual({
-        ok: false,
-        message: expect.stringContaining('Check GRAPH_API_URL'),
-      });
+      expect(await test({}, context({ timeoutMs: SHORT_MS }))).toEqual(failure('did not answer'));
+      expect(await test()).toEqual(failure('Check GRAPH_API_URL'));
+      expect(await test()).toEqual(failure('Check GRAPH_API_URL'));
     });
   });
 });
