@@ -109,10 +109,13 @@ export interface ChatCustomer {
 }
 
 /** All messages of a chat, page by page. */
-export async function readWholeChat(api: ApiClient): Promise<{ id: string; text: string }[]> {
+export async function readWholeChat(
+  api: ApiClient,
+  limit = 200,
+): Promise<{ id: string; text: string }[]> {
   const all: { id: string; text: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page = await api.get(`/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`);
+    const page = await api.get(`/api/chat/messages?limit=${limit}${cursor && `&cursor=${cursor}`}`);
     all.push(...page.body.data);
     cursor = page.body.next_cursor;
   }

@@ -56,12 +56,10 @@ describe('what a team fills in', () => {
   });
 
   it('stays as it is where a change leaves it out, generated values too', () => {
-    expect(checkSetup(FIELDS, {}, CHANGE)).toEqual({ settings: {}, secrets: {}, removed: [] });
-    expect(checkSetup(FIELDS, { token: 'new' }, CHANGE)).toEqual({
-      settings: {},
-      secrets: { token: 'new' },
-      removed: [],
-    });
+    const nothing = { settings: {}, secrets: {}, removed: [] };
+    expect(checkSetup(FIELDS, {}, CHANGE)).toEqual(nothing);
+    const secrets = { token: 'new' };
+    expect(checkSetup(FIELDS, secrets, CHANGE)).toEqual({ ...nothing, secrets });
   });
 
   it('is removed by an empty text where it is not required', () => {
@@ -73,69 +71,51 @@ describe('what a team fills in', () => {
   });
 
   it.each<[string, Record<string, string>, { isNew: boolean }, string, string]>([
-    ['a required value is missing', { token: 't' }, NEW, 'settings.account', 'is missing'],
+    ['a required value is missing', { token: 't' }, NEW, 'account', 'is missing'],
     [
       'a required value is empty',
       { account: ' ', token: 't' },
       NEW,
-      'settings.account',
+      'account',
       'must not be empty',
     ],
-    [
-      'a required secret would be removed',
-      { token: '' },
-      CHANGE,
-      'settings.token',
-      'must not be empty',
-    ],
-    [
-      'a value does not match its pattern',
-      { account: '12x' },
-      CHANGE,
-      'settings.account',
-      'must be digits',
-    ],
+    ['a required secret would be removed', { token: '' }, CHANGE, 'token', 'must not be empty'],
+    ['a value does not match its pattern', { account: '12x' }, CHANGE, 'account', 'must be digits'],
     [
       'a value is too long',
       { account: '123456' },
       CHANGE,
-      'settings.account',
+      'account',
       'must have at most 5 characters',
     ],
-    [
-      'a secret holds a line break',
-      { token: 'a\r\nb' },
-      CHANGE,
-      'settings.token',
-      'must be one line',
-    ],
-    ['a text holds NUL', { note: 'a\0b' }, CHANGE, 'settings.note', 'well-formed'],
-    ['a text holds half a character', { note: 'a\ud800b' }, CHANGE, 'settings.note', 'well-formed'],
+    ['a secret holds a line break', { token: 'a\r\nb' }, CHANGE, 'token', 'must be one line'],
+    ['a text holds NUL', { note: 'a\0b' }, CHANGE, 'note', 'well-formed'],
+    ['a text holds half a character', { note: 'a\ud800b' }, CHANGE, 'note', 'well-formed'],
     [
       'a name is not known',
       { acount: '123' },
       CHANGE,
-      'settings.acount',
+      'acount',
       'the fields are account, note, token, spare, verify',
     ],
     [
       'a name is that of a property of every object',
       { constructor: 'x' },
       CHANGE,
-      'settings.constructor',
+      'constructor',
       'is not a known field',
     ],
     [
       'a name is __proto__',
       JSON.parse('{"__proto__":"x"}') as Record<string, string>,
       CHANGE,
-      'settings.__proto__',
+      '__proto__',
       'is not a known field',
     ],
-  ])('is refused where %s', (_why, given, how, param, words) => {
+  ])('is refused where %s', (_why, given, how, field, words) => {
     expect(refusal(given, how)).toEqual({
       code: 'invalid_request',
-      param,
+      param: `settings.${field}`,
       message: expect.stringContaining(words),
     });
   });

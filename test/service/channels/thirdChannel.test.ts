@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { readJson, respondJson } from '../../helpers/jsonServer.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { listenTracked, type TrackedServer } from '../../helpers/trackedServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -18,7 +19,7 @@ const CHAT = { id: 777, type: 'private', first_name: 'Nadia' };
 
 interface BotCall {
   readonly path: string;
-  readonly body: Record<string, unknown>;
+  readonly body: unknown;
 }
 
 let folder: string;
@@ -32,9 +33,7 @@ const answers: unknown[] = [];
 const startBotApi = () =>
   listenTracked(
     createServer(async (request, response) => {
-      let text = '';
-      for await (const chunk of request) text += String(chunk);
-      calls.push({ path: request.url ?? '', body: JSON.parse(text) as Record<string, unknown> });
+      calls.push({ path: request.url ?? '', body: await readJson(request) });
       const isKnown = request.url?.startsWith(`/bot${BOT_TOKEN}/`);
       const good = request.url?.endsWith('/getMe')
         ? { username: 'shop_bot' }
@@ -42,7 +41,7 @@ const startBotApi = () =>
       const answer = isKnown
         ? (answers.shift() ?? { ok: true, result: good })
         : { ok: false, error_code: 401, description: 'Unauthorized' };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      respondJson(response, 200, answer);
     }),
     0,
     '127.0.0.1',
@@ -126,22 +125,10 @@ describe('the third channel of docs/channels.md', () => {
     expect((await browser.get('/channels/new?type=telegram')).text).toMatch(
       /Bot token .*From @BotFather\..*Secret token \(optional\)/,
     );
-    expect(
-      (
-        await browser.post('/channels', {
-          type: 'telegram',
-          name: 'Bot',
-          s_bot_token: 'nonsense',
-          s_secret_token: '',
-        })
-      ).problem('s_bot_token'),
-    ).toBe('Must be a token such as 123456:ABC-DEF.');
-    const page = await browser.post('/channels', {
-      type: 'telegram',
-      name: 'Bot',
-      s_bot_token: BOT_TOKEN,
-      s_secret_token: '',
-    });
+    const form = { type: 'telegram', name: 'Bot', s_secret_token: '' };
+    const refused = await browser.post('/channels', { ...form, s_bot_token: 'nonsense' });
+    expect(refused.problem('s_bot_token')).toBe('Must be a token such as 123456:ABC-DEF.');
+    const page = await browser.post('/channels', { ...form, s_bot_token: BOT_TOKEN });
     expect(page.text).toContain('Set up Telegram');
     const path = page.path.split('?')[0]!;
     expect((await browser.post(`${path}/test`)).text).toContain(
@@ -149,13 +136,10 @@ describe('the third channel of docs/channels.md', () => {
     );
 
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the API client checks answers against a contract that does not know this channel
-    const read = async (address: string): Promise<any> =>
-      (
-        await fetch(service.url + address, {
-          headers: { authorization: `Bearer ${service.apiKey}` },
-        })
-      ).json();
-    const [channel] = (await read('/api/channels')).data;
+    const channels: any = await fetch(`${service.url}/api/channels`, {
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    }).then((answer) => answer.json());
+    const [channel] = channels.data;
     expect(channel).toMatchObject({
       type: 'telegram',
       settings: { secret_token: expect.any(String) },

@@ -32,6 +32,8 @@ describe('conversations and their events', () => {
     const { conversation_id: id, message_id } = await customer.write('hello');
     return { customer, id, message_id, path: `/api/conversations/${id}` };
   };
+  const close = (path: string) =>
+    service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
   const eventsOf = (id: string) =>
     receiver.payloads().filter((payload) => payload.conversation.id === id);
   const eventOf = (id: string, event: string) =>
@@ -102,11 +104,8 @@ describe('conversations and their events', () => {
       sender: { type: 'api', name: 'Default key' },
       text: 'hi, a person here',
     });
-    expect(answer.body.conversation).toMatchObject({
-      id,
-      status: 'human_active',
-      message_count: 2,
-    });
+    const { conversation } = answer.body;
+    expect(conversation).toMatchObject({ id, status: 'human_active', message_count: 2 });
     const handedOver = await eventOf(id, 'conversation.handed_over');
     expect(handedOver.handover).toEqual({
       reason: 'api_message',
@@ -126,7 +125,7 @@ describe('conversations and their events', () => {
     const named = (name: string) => eventsOf(id).filter(({ event }) => event === name);
     await service.api.post(`${path}/messages`, { text: 'once more' });
     await waitFor('both replies', () => named('message.sent').length === 2);
-    await service.api.post(`${path}/close`, { summary: 'done', verdict: 'unknown' });
+    await close(path);
     await eventOf(id, 'conversation.closed');
     expect(named('conversation.handed_over')).toHaveLength(1);
   });
@@ -139,11 +138,7 @@ describe('conversations and their events', () => {
     const inStatus = async (status: 'ai_active' | 'human_active' | 'closed') => {
       const conversation = await opened();
       if (status === 'human_active') await service.api.post(`${conversation.path}/takeover`);
-      if (status === 'closed')
-        await service.api.post(`${conversation.path}/close`, {
-          summary: 'first',
-          verdict: 'no_response',
-        });
+      if (status === 'closed') await close(conversation.path);
       return conversation;
     };
 
@@ -180,7 +175,7 @@ describe('conversations and their events', () => {
       const first = (await service.api.post(`${path}/takeover`)).body;
       const second = (await service.api.post(`${path}/takeover`)).body;
       expect(second).toEqual(first);
-      await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
+      await close(path);
       await eventOf(id, 'conversation.closed');
       const handovers = eventsOf(id).filter(({ event }) => event === 'conversation.handed_over');
       expect(handovers.map(({ handover }) => handover.reason)).toEqual(['api_takeover']);
@@ -204,21 +199,31 @@ describe('conversations and their events', () => {
     expect(payload).toMatchObject({ outcome, conversation: { status: 'closed' } });
   });
 
-  it('opens a new conversation when the customer writes after closing, with previous_conversation_id', async () => {
-    const { customer, id, path } = await opened();
-    await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
-    const next = await customer.write('me again');
-    expect(next.conversation_id).not.toBe(id);
-    expect(
-      (await service.api.get(`/api/conversations/${next.conversation_id}`)).body,
-    ).toMatchObject({
-      previous_conversation_id: id,
-      status: 'ai_active',
-      funnel_stage: 'new',
-      message_count: 1,
+  it('opens a new conversation when the customer writes after each close, which names the last one', async () => {
+    const first = await opened({ name: 'Ana' });
+    const { customer } = first;
+    expect((await customer.write('two')).conversation_id).toBe(first.id);
+    expect((await service.api.get(first.path)).body).toMatchObject({
+      previous_conversation_id: null,
+      message_count: 2,
     });
-    await eventOf(next.conversation_id, 'conversation.opened');
-    expect((await customer.read()).map(({ text }) => text)).toEqual(['hello', 'me again']);
+    let last = first.id;
+    for (const text of ['three', 'four']) {
+      await close(`/api/conversations/${last}`);
+      const { conversation_id: next } = await customer.write(text);
+      expect(next).not.toBe(last);
+      expect((await service.api.get(`/api/conversations/${next}`)).body).toMatchObject({
+        previous_conversation_id: last,
+        status: 'ai_active',
+        funnel_stage: 'new',
+        message_count: 1,
+        contact: { name: 'Ana' },
+      });
+      await eventOf(next, 'conversation.opened');
+      last = next;
+    }
+    const texts = (await customer.read()).map(({ text }) => text);
+    expect(texts).toEqual(['hello', 'two', 'three', 'four']);
   });
 
   it('emits conversation.qualified once for each conversation, the first time at qualified or beyond', async () => {
@@ -231,7 +236,7 @@ describe('conversations and their events', () => {
     });
     await service.api.patch(path, { funnel_stage: 'new' });
     await service.api.patch(path, { funnel_stage: 'qualified' });
-    await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
+    await close(path);
     await eventOf(id, 'conversation.closed');
     const qualified = eventsOf(id).filter(({ event }) => event === 'conversation.qualified');
     expect(qualified).toHaveLength(1);
@@ -245,7 +250,7 @@ describe('conversations and their events', () => {
       funnel_stage: 'lost',
       qualified_at: null,
     });
-    await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
+    await close(path);
     await eventOf(id, 'conversation.closed');
     expect(eventsOf(id).map(({ event }) => event)).not.toContain('conversation.qualified');
   });
@@ -290,7 +295,7 @@ describe('conversations and their events', () => {
     expect(JSON.stringify(eventsOf(id))).not.toContain('Invoice');
     expect((await customer.read()).map(({ text }) => text)).toEqual(['hello', 'A person here.']);
 
-    await service.api.post(`${path}/close`, { summary: 'Done.', verdict: 'unknown' });
+    await close(path);
     expect((await service.api.post(`${path}/notes`, { text: 'Paid.' })).status).toBe(201);
     expect((await service.api.post(`${path}/notes`, { text: ' ' })).status).toBe(400);
   });
@@ -326,10 +331,7 @@ describe('conversations and their events', () => {
     const second = await (await chatCustomer(service.url, claim)).write('second');
     const found = async () => (await service.api.post('/api/contacts/lookup', claim)).body.id;
     expect(await found()).toBe(second.conversation_id);
-    await service.api.post(`/api/conversations/${second.conversation_id}/close`, {
-      summary: 's',
-      verdict: 'unknown',
-    });
+    await close(`/api/conversations/${second.conversation_id}`);
     expect(await found()).toBe(first.conversation_id);
   });
 

@@ -92,10 +92,7 @@ describe('the team’s list, with more conversations than one search looks at', 
     const search = '+54•••••••••7';
     const first = await list({ search });
     expect(first).toMatchObject({ items: [], stoppedEarly: true });
-    const second = await list({
-      search,
-      after: first.next,
-    });
+    const second = await list({ search, after: first.next });
     expect(second).toMatchObject({
       items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }],
       stoppedEarly: false,
@@ -125,10 +122,7 @@ describe('the team’s list, with more conversations than one search looks at', 
     const inbox = await list({ search: 'hay' });
     expect(inbox).toMatchObject({ stoppedEarly: false });
     expect(inbox.items).toHaveLength(INBOX_PAGE);
-    const next = await list({
-      search: 'hay',
-      after: inbox.next,
-    });
+    const next = await list({ search: 'hay', after: inbox.next });
     expect(next.items[0]!.conversation.id).not.toBe(inbox.items.at(-1)!.conversation.id);
   });
 

@@ -33,11 +33,7 @@ describe('customers', () => {
   beforeEach(async () => {
     const { body } = await service.api.get('/api/conversations?limit=50');
     for (const { id, status } of body.data)
-      if (status !== 'closed')
-        await service.api.post(`/api/conversations/${id}/close`, {
-          summary: 'Done.',
-          verdict: 'unknown',
-        });
+      if (status !== 'closed') await close(`/api/conversations/${id}`);
     await turnAgent('off');
   });
   afterAll(async () => {
@@ -45,6 +41,8 @@ describe('customers', () => {
     await n8n?.close();
   });
 
+  const close = (path: string) =>
+    service.api.post(`${path}/close`, { summary: 'Done.', verdict: 'unknown' });
   const turnAgent = (state: 'on' | 'off') =>
     service.api.patch('/api/agent', { enabled: state === 'on', greeting: '' });
 
@@ -97,7 +95,7 @@ describe('customers', () => {
     expect((await ana.get(clara.page)).text).toContain('Waiting for a person');
     await answer(clara);
     expect(await waiting()).toEqual(['Tom']);
-    await service.api.post(`${tom.path}/close`, { summary: 'Done.', verdict: 'unknown' });
+    await close(tom.path);
     expect(await waiting()).toEqual([]);
     expect(await counted()).toBe('');
   });

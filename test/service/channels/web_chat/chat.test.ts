@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, chatCustomer } from '../../../helpers/apiClient.ts';
+import { apiClient, chatCustomer, readWholeChat } from '../../../helpers/apiClient.ts';
 import { readChatStream, type Seen } from '../../../helpers/chatStreamReader.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
@@ -18,6 +18,11 @@ describe('chat', () => {
     await receiver?.close();
   });
 
+  const close = (id: string) =>
+    service.api.post(`/api/conversations/${id}/close`, { summary: 's', verdict: 'unknown' });
+  const reply = (id: string, text: string) =>
+    service.api.post(`/api/conversations/${id}/messages`, { text });
+
   it('takes the same client_message_id as one message, also twenty at once', async () => {
     const customer = await chatCustomer(service.url);
     const answers = await Promise.all(
@@ -27,91 +32,45 @@ describe('chat', () => {
     expect(await customer.read()).toHaveLength(1);
     const other = await chatCustomer(service.url);
     expect((await other.write('mine', 'same')).message_id).not.toBe(answers[0]!.message_id);
-    await waitFor(
-      'both events',
-      () =>
-        receiver
-          .payloads('message.received')
-          .filter(({ message }) => message.channel_message_id === 'same').length === 2,
-    );
+    const events = () =>
+      receiver
+        .payloads('message.received')
+        .filter(({ message }) => message.channel_message_id === 'same');
+    await waitFor('both events', () => events().length === 2);
   });
 
   it('keeps the first text of a client_message_id, whatever a repeat says, also after the conversation was closed', async () => {
     const customer = await chatCustomer(service.url);
     const first = await customer.write('the first', 'again');
     expect(await customer.write('another text', 'again')).toEqual(first);
-    await service.api.post(`/api/conversations/${first.conversation_id}/close`, {
-      summary: 's',
-      verdict: 'unknown',
-    });
+    await close(first.conversation_id);
     expect(await customer.write('the first', 'again')).toEqual(first);
     expect((await customer.read()).map(({ text }: Seen) => text)).toEqual(['the first']);
-    expect(
-      (await service.api.get(`/api/conversations/${first.conversation_id}`)).body,
-    ).toMatchObject({ status: 'closed', message_count: 1 });
-  });
-
-  it('gives a customer who returns with the same token their history, and after a close a new conversation that names the last', async () => {
-    const token = (await chatCustomer(service.url, { name: 'Ana' })).token;
-    const api = apiClient(service.url, token);
-    const write = async (text: string) =>
-      (await api.post('/api/chat/messages', { text, client_message_id: text })).body
-        .conversation_id as string;
-    const conversation = async (id: string) =>
-      (await service.api.get(`/api/conversations/${id}`)).body;
-    const first = await write('one');
-    expect(await write('two')).toBe(first);
-    expect(await conversation(first)).toMatchObject({
-      previous_conversation_id: null,
-      message_count: 2,
-    });
-    let last = first;
-    for (const text of ['three', 'four']) {
-      await service.api.post(`/api/conversations/${last}/close`, {
-        summary: 's',
-        verdict: 'unknown',
-      });
-      const next = await write(text);
-      expect(next).not.toBe(last);
-      expect(await conversation(next)).toMatchObject({
-        previous_conversation_id: last,
-        message_count: 1,
-        status: 'ai_active',
-        contact: { name: 'Ana' },
-      });
-      last = next;
-    }
-    expect((await api.get('/api/chat/messages')).body.data.map(({ text }: Seen) => text)).toEqual([
-      'one',
-      'two',
-      'three',
-      'four',
-    ]);
+    const { body } = await service.api.get(`/api/conversations/${first.conversation_id}`);
+    expect(body).toMatchObject({ status: 'closed', message_count: 1 });
   });
 
   it('makes a new contact for each session, and a token reads its own conversations only', async () => {
     const claims = { name: 'Ana', email: 'ana@example.com' };
-    const [one, two] = [
-      await chatCustomer(service.url, claims),
-      await chatCustomer(service.url, claims),
-    ];
+    const one = await chatCustomer(service.url, claims);
+    const two = await chatCustomer(service.url, claims);
     expect(one.contactId).not.toBe(two.contactId);
     await one.write('private');
     expect(await two.read()).toEqual([]);
-    expect((await apiClient(service.url, one.token).get('/api/hooks')).status).toBe(401);
-    expect((await apiClient(service.url, service.apiKey).get('/api/chat/messages')).status).toBe(
-      401,
-    );
+    expect((await one.api.get('/api/hooks')).status).toBe(401);
+    expect((await service.api.get('/api/chat/messages')).status).toBe(401);
   });
 
   it('shows customers their own words unmasked, and automations masked ones', async () => {
     const customer = await chatCustomer(service.url, { name: 'Ana', email: 'ana@example.com' });
     const { conversation_id } = await customer.write('mail me at ANA@example.com');
     expect((await customer.read())[0].text).toBe('mail me at ANA@example.com');
-    expect(
-      (await service.api.get(`/api/conversations/${conversation_id}`)).body.messages[0].text,
-    ).toBe('mail me at a••@e••••••.com');
+    const { body } = await service.api.get(`/api/conversations/${conversation_id}`);
+    expect(body.messages[0].text).toBe('mail me at a••@e••••••.com');
   });
+
+  const startSession = (claims: object) =>
+    apiClient(service.url, null).post('/api/chat/sessions', claims);
 
   it.each([
     [{ email: 'nope' }, 'email'],
@@ -119,25 +78,17 @@ describe('chat', () => {
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ name: 5 }, 'name'],
   ])('refuses the claims %j', async (claims, param) => {
-    expect(await apiClient(service.url, null).post('/api/chat/sessions', claims)).toMatchObject({
+    expect(await startSession(claims)).toMatchObject({
       status: 400,
       body: { error: { param } },
     });
   });
 
   it('refuses an unknown workspace, a wrong token, a missing client_message_id', async () => {
-    expect(
-      (await apiClient(service.url, null).post('/api/chat/sessions', { workspace: 'nobody' }))
-        .status,
-    ).toBe(404);
-    expect(
-      (
-        await apiClient(service.url, 'cst_wrong').post('/api/chat/messages', {
-          text: 'x',
-          client_message_id: '1',
-        })
-      ).status,
-    ).toBe(401);
+    expect((await startSession({ workspace: 'nobody' })).status).toBe(404);
+    const message = { text: 'x', client_message_id: '1' };
+    const wrong = apiClient(service.url, 'cst_wrong');
+    expect((await wrong.post('/api/chat/messages', message)).status).toBe(401);
     const customer = await chatCustomer(service.url);
     expect(await customer.api.post('/api/chat/messages', { text: 'x' })).toMatchObject({
       status: 400,
@@ -149,22 +100,10 @@ describe('chat', () => {
     const customer = await chatCustomer(service.url);
     for (let n = 1; n <= 5; n++) {
       const { conversation_id } = await customer.write(`m${n}`);
-      if (n % 2 === 0)
-        await service.api.post(`/api/conversations/${conversation_id}/close`, {
-          summary: 's',
-          verdict: 'unknown',
-        });
+      if (n % 2 === 0) await close(conversation_id);
     }
-    const texts: string[] = [];
-    let cursor = '';
-    for (;;) {
-      const { data, next_cursor } = (await customer.api.get(`/api/chat/messages?limit=2${cursor}`))
-        .body;
-      texts.push(...data.map(({ text }: Seen) => text));
-      if (next_cursor === null) break;
-      cursor = `&cursor=${next_cursor}`;
-    }
-    expect(texts).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+    const messages = await readWholeChat(customer.api, 2);
+    expect(messages.map(({ text }) => text)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
   });
 
   describe('stream', () => {
@@ -174,18 +113,14 @@ describe('chat', () => {
       const stream = await readChatStream(service.url, customer.token);
       expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
       await waitFor('the first', () => stream.seen.length === 1);
-      await service.api.post(`/api/conversations/${conversation_id}/messages`, {
-        text: 'an answer',
-      });
+      await reply(conversation_id, 'an answer');
       await customer.write('a question');
       await waitFor('three', () => stream.seen.length === 3);
       expect(stream.seen.map(({ text }) => text)).toEqual(['before', 'an answer', 'a question']);
       stream.close();
       await stream.ended;
 
-      await service.api.post(`/api/conversations/${conversation_id}/messages`, {
-        text: 'while away',
-      });
+      await reply(conversation_id, 'while away');
       const resumed = await readChatStream(service.url, customer.token, {
         lastEventId: stream.seen[1]!.id,
       });

@@ -236,40 +236,34 @@ describe('the stream route, with limits of the test’s own', () => {
     await store.transaction(async (tx) => {
       await tx.typings.delete(contact.id);
       await tx.messages.put({
-        id: newId('msg'),
-        workspaceId: 'w',
-        conversationId,
-        contactId: contact.id,
-        number: 1,
+        ...messageOf(contact.id, conversationId, 1, 'Never mind.'),
         direction: 'inbound',
         sender: { type: 'customer', name: '' },
-        text: 'Never mind.',
-        channelMessageId: 'c1',
-        createdAt: timestamp(new Date()),
-      } as Message);
+      });
     });
     await waitFor('the end of the typing', () => stream.told.length === 3);
     expect(stream.told).toEqual(['typing', 'Never mind.', 'not typing']);
     stream.close();
   });
 
+  const messageOf = (contactId: string, conversationId: string, number: number, text: string) =>
+    ({
+      id: newId('msg'),
+      workspaceId: 'w',
+      conversationId,
+      contactId,
+      number,
+      direction: 'outbound',
+      sender: { type: 'api', name: '' },
+      text,
+      channelMessageId: null,
+      createdAt: timestamp(new Date()),
+    }) satisfies Message;
   const writeHistory = (contactId: string) =>
     store.transaction(async (tx) => {
       const conversationId = newId('conv');
       await tx.conversations.put({ id: conversationId, contactId, workspaceId: 'w' } as never);
-      for (let number = 1; number <= HISTORY; number++) {
-        await tx.messages.put({
-          id: newId('msg'),
-          workspaceId: 'w',
-          conversationId,
-          contactId,
-          number,
-          direction: 'outbound',
-          sender: { type: 'api', name: '' },
-          text: 'x'.repeat(16_000),
-          channelMessageId: null,
-          createdAt: '2026-11-21T10:00:00.000+00:00',
-        } as Message);
-      }
+      for (let number = 1; number <= HISTORY; number++)
+        await tx.messages.put(messageOf(contactId, conversationId, number, 'x'.repeat(16_000)));
     });
 });

@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
-import {
-  MEMBER_ENV,
-  browserless,
-  signedInBrowser,
-  type Browserless,
-  type Page,
-} from '../../../helpers/browserless.ts';
+import { MEMBER_ENV, type Browserless, type Page } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
-const BEA = { email: 'bea@example.com', password: 'another good password' };
 
 /** The page's own script tags are the only ones, and nothing else came in as markup. */
 const expectEscaped = ({ html }: Page) => {
@@ -22,23 +16,14 @@ const expectEscaped = ({ html }: Page) => {
 describe('the conversations screen', () => {
   let service: TestService;
   let ana: Browserless;
-  let bea: Browserless;
+  let ben: Browserless;
 
   beforeAll(async () => {
     service = await startTestService({ env: MEMBER_ENV });
     await service.addWorkspace('Other');
-    ana = await signedInBrowser(service.url);
-    bea = await join('Bea', BEA);
+    ({ ana, ben } = await teamOfTwo(service));
   });
   afterAll(() => service?.stop());
-
-  const join = async (name: string, as: typeof BEA) => {
-    await ana.get('/team');
-    const { text } = await ana.post('/team/invites', { note: name });
-    const token = /\/join\?token=([\w-]+)/.exec(text)![1]!;
-    await browserless(service.url).post('/join', { token, name, ...as });
-    return signedInBrowser(service.url, as);
-  };
 
   /** A customer who has written. */
   const customer = async (claims: Record<string, unknown> = {}, text = 'Hello') => {
@@ -46,11 +31,12 @@ describe('the conversations screen', () => {
     const { conversation_id: id } = await chat.write(text);
     return { chat, id, path: `/conversations/${id}` };
   };
+  const close = (id: string, summary = 'x') =>
+    service.api.post(`/api/conversations/${id}/close`, { verdict: 'unknown', summary });
   const record = async (id: string) => (await service.api.get(`/api/conversations/${id}`)).body;
 
   it('tells a team without conversations where customers write', async () => {
-    const { status, text, html } = await ana.get('/conversations');
-    expect(status).toBe(200);
+    const { text, html } = await ana.get('/conversations');
     expect(text).toContain('No conversations yet. Customers write at /chat');
     expect(html).toContain('href="/chat"');
     expect((await ana.get('/conversations?tab=waiting')).text).toContain(
@@ -59,6 +45,9 @@ describe('the conversations screen', () => {
   });
 
   describe('the list', () => {
+    const search = async (typed: string) =>
+      (await ana.get(`/conversations?q=${encodeURIComponent(typed)}`)).html;
+
     it('shows who wrote last and what, and who has it, the last changed first', async () => {
       const first = await customer({ name: 'Zoe First' }, 'I came first');
       await customer({ name: 'Yan Second' }, 'I came second');
@@ -76,20 +65,17 @@ describe('the conversations screen', () => {
           .map(([, name]) => name)
           .sort();
       const mine = await customer({ name: 'Tab mine' });
-      const hers = await customer({ name: 'Tab hers' });
+      const his = await customer({ name: 'Tab his' });
       const ended = await customer({ name: 'Tab ended' });
       await customer({ name: 'Tab agent' });
       await ana.get(mine.path);
       await ana.post(`${mine.path}/take-over`);
-      await bea.post(`${hers.path}/take-over`);
-      await service.api.post(`/api/conversations/${ended.id}/close`, {
-        verdict: 'unknown',
-        summary: 'x',
-      });
+      await ben.post(`${his.path}/take-over`);
+      await close(ended.id);
       expect(await names('mine')).toEqual(['Tab mine']);
       expect(await names('closed')).toEqual(['Tab ended']);
       expect(await names('agent')).toEqual(['Tab agent']);
-      expect(await names('all')).toEqual(['Tab agent', 'Tab ended', 'Tab hers', 'Tab mine']);
+      expect(await names('all')).toEqual(['Tab agent', 'Tab ended', 'Tab his', 'Tab mine']);
     });
 
     it('finds people by name, number, e-mail and masked label, and says what was not found', async () => {
@@ -99,7 +85,7 @@ describe('the conversations screen', () => {
         email: 'Jose@Example.com',
       });
       const masked = (await record(id)).contact.phone_masked as string;
-      for (const search of [
+      for (const typed of [
         'jose mul',
         'MÜLLER',
         '5555 0177',
@@ -107,14 +93,8 @@ describe('the conversations screen', () => {
         '0054911555501',
         'jose@exam',
         masked,
-      ]) {
-        expect({
-          search,
-          found: (await ana.get(`/conversations?q=${encodeURIComponent(search)}`)).html.includes(
-            id,
-          ),
-        }).toEqual({ search, found: true });
-      }
+      ])
+        expect([typed, (await search(typed)).includes(id)]).toEqual([typed, true]);
       const none = await ana.get(`/conversations?tab=mine&q=${encodeURIComponent(HOSTILE)}`);
       expect(none.text).toContain('in “Mine”. Search all conversations');
       expectEscaped(none);
@@ -123,8 +103,6 @@ describe('the conversations screen', () => {
     it('finds what was said, with the sentence marked and a link to the message', async () => {
       const { id, chat } = await customer({ name: 'Searched' }, 'Hello! Where is order A-1042?');
       for (let i = 0; i < 55; i += 1) await chat.write(`And then ${i}`);
-      const search = async (typed: string) =>
-        (await ana.get(`/conversations?q=${encodeURIComponent(typed)}`)).html;
       const early = await search('order a-10');
       expect(early).toContain('Where is <mark>order</mark> <mark>A-1042</mark>?');
       const [, href] = new RegExp(`href="(/conversations/${id}[^"]*#msg_\\w+)"`).exec(early)!;
@@ -175,7 +153,7 @@ describe('the conversations screen', () => {
       expect(await markIn(ana, id)).toBe('2');
       await ana.get(path);
       expect(await markIn(ana, id)).toBeNull();
-      expect(await markIn(bea, id)).toBe('2');
+      expect(await markIn(ben, id)).toBe('2');
       await chat.write('more');
       expect(await markIn(ana, id)).toBe('1');
     });
@@ -192,10 +170,7 @@ describe('the conversations screen', () => {
 
     it('are not shown on a closed conversation', async () => {
       const { id } = await customer({ name: 'Closed unread' });
-      await service.api.post(`/api/conversations/${id}/close`, {
-        verdict: 'unknown',
-        summary: 'x',
-      });
+      await close(id);
       expect(await markIn(ana, id)).toBeNull();
     });
   });
@@ -258,10 +233,7 @@ describe('the conversations screen', () => {
 
     it('leads from a closed conversation to the one that followed, and back', async () => {
       const { id, path, chat } = await customer({ name: 'Again' });
-      await service.api.post(`/api/conversations/${id}/close`, {
-        verdict: 'goal_reached',
-        summary: 'x',
-      });
+      await close(id);
       const { conversation_id: next } = await chat.write('I am back');
       expect((await ana.get(path)).html).toContain(
         `href="/conversations/${next}">Newer conversation`,
@@ -328,11 +300,11 @@ describe('the conversations screen', () => {
       const { path } = await customer({ name: 'Passed on' });
       await ana.get(path);
       await ana.post(`${path}/take-over`);
-      const hers = await bea.get(path);
-      expect(hers.text).toContain('ana has this conversation. Your reply takes it over.');
-      expect(hers.text).toContain('Take over from ana');
-      expect((await bea.post(`${path}/take-over`)).text).toContain('Bea took over');
-      expect((await ana.get(path)).text).toContain('With Bea');
+      const his = await ben.get(path);
+      expect(his.text).toContain('ana has this conversation. Your reply takes it over.');
+      expect(his.text).toContain('Take over from ana');
+      expect((await ben.post(`${path}/take-over`)).text).toContain('Ben took over');
+      expect((await ana.get(path)).text).toContain('With Ben');
       expect((await ana.get('/conversations?tab=mine')).text).not.toContain('Passed on');
     });
 
@@ -397,10 +369,7 @@ describe('the conversations screen', () => {
     it('on a conversation that has been closed are refused with a reason, and no text is lost', async () => {
       const { id, path } = await customer({ name: 'Too late' });
       await ana.get(path);
-      await service.api.post(`/api/conversations/${id}/close`, {
-        verdict: 'unknown',
-        summary: 'first',
-      });
+      await close(id, 'first');
       const reply = await ana.post(`${path}/reply`, { text: 'A long answer' });
       expect(reply.status).toBe(409);
       expect(reply.text).toContain('This conversation is already closed. Your reply was not sent.');

@@ -13,6 +13,7 @@ import { startTestService, type TestService } from '../../../helpers/service.ts'
 import { teamOfTwo } from '../../../helpers/teamOfTwo.ts';
 import { agentSays, TOOL_TEST_ENV } from '../../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { makeLink, setUpManual } from '../../payments/support.ts';
 
 describe('the inbox', () => {
   let service: TestService;
@@ -177,13 +178,9 @@ describe('the inbox', () => {
       summary: 'x',
     });
     const { conversation_id: next } = await chat.write('I am back');
-    await service.api.put('/api/payment-accounts/manual', { settings: { instructions: 'Pay' } });
-    const { body: payment } = await service.api.post(`/api/conversations/${next}/payment-links`, {
-      amount: 1250,
-      currency: 'gbp',
-      description: 'Delivery',
-      provider: 'manual',
-    });
+    await setUpManual(service);
+    const wanted = { amount: 1250, currency: 'gbp', description: 'Delivery' };
+    const payment = await makeLink(service, next, wanted);
     const { body: note } = await service.api.post(`/api/conversations/${next}/notes`, {
       text: 'Likes blue.',
     });

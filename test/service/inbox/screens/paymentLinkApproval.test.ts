@@ -3,7 +3,7 @@ import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { TOOL_TEST_ENV, agentSays, callIn } from '../../../helpers/toolEndpoint.ts';
-import { setUpManual } from '../../payments/support.ts';
+import { linksOf, setUpManual } from '../../payments/support.ts';
 
 describe('a payment link that the agent wants to make, on the conversations screen', () => {
   let service: TestService;
@@ -16,24 +16,18 @@ describe('a payment link that the agent wants to make, on the conversations scre
   });
   afterAll(() => service?.stop());
 
-  const waiting = async (words = 'I want to pay 49 dollars for <b>the demo</b>') => {
+  const callOf = (id: string, status: string) =>
+    callIn(service.api, `conversation_id=${id}`, status);
+  const waiting = async () => {
     const customer = await chatCustomer(service.url, { name: 'Clara' });
+    const words = 'I want to pay 49 dollars for <b>the demo</b>';
     const { conversation_id: id } = await customer.write(words);
     await agentSays(customer);
     await customer.write('yes');
-    const { tool_call_id: callId } = await callIn(
-      service.api,
-      `conversation_id=${id}`,
-      'pending_approval',
-    );
+    const { tool_call_id: callId } = await callOf(id, 'pending_approval');
     await agentSays(customer, 2);
-    return {
-      customer,
-      id,
-      callId,
-      path: `/conversations/${id}`,
-      decide: `/conversations/${id}/tool-calls/${callId}/decide`,
-    };
+    const path = `/conversations/${id}`;
+    return { customer, id, path, decide: `${path}/tool-calls/${callId}/decide` };
   };
 
   it('shows the amount as the customer will read it, what for, and through whom; no host, no tool', async () => {
@@ -52,9 +46,9 @@ describe('a payment link that the agent wants to make, on the conversations scre
     expect((await ana.post(decide, { verdict: 'approve' })).text).toContain(
       'Approved by ana , now',
     );
-    await callIn(service.api, `conversation_id=${id}`, 'succeeded');
+    await callOf(id, 'succeeded');
     const told = await agentSays(customer, 3);
-    const [link] = (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+    const [link] = await linksOf(service, id);
     expect(told).toContain(link.url);
     const { text } = await ana.get(path);
     expect(text).toMatch(/Payment link succeeded Amount US\$49\.00 \(USD\) .* Approved by ana/);
@@ -72,7 +66,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
   it('says why, when links were switched off in between', async () => {
     const { path, id } = await waiting();
     await service.api.patch('/api/agent', { payment_links: 'off' });
-    await callIn(service.api, `conversation_id=${id}`, 'cancelled');
+    await callOf(id, 'cancelled');
     expect((await ana.get(path)).text).toContain(
       'because payment links were turned off for the agent.',
     );
@@ -84,7 +78,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     await service.api.delete('/api/payment-accounts/manual');
     await ana.get(path);
     await ana.post(decide, { verdict: 'approve' });
-    await callIn(service.api, `conversation_id=${id}`, 'failed');
+    await callOf(id, 'failed');
     expect((await ana.get(path)).text).toMatch(
       /Payment link failed .* Approved by ana .* The payment provider manual is not set up in this workspace\./,
     );
