@@ -22,6 +22,8 @@ const USER_ID = 'US.13491208655302741918';
 const OUTBOUND_ID = `out_01JD6Z${'0'.repeat(19)}A`;
 const text = (id: string, body: string, from = CUSTOMER) => textMessage(from, body, id);
 
+const parseMessages = (...messages: unknown[]) => parseBody(metaBody(metaValue({ messages })));
+
 describe('what WhatsApp delivers', () => {
   it.each(MESSAGE_EXAMPLES)('is told in words: $name', ({ message, text }) => {
     expect(parseBody(metaMessage(message, { id: 'wamid.A', timestamp: '1739321024' }))).toEqual([
@@ -49,7 +51,7 @@ describe('what WhatsApp delivers', () => {
 
   it('tells of a new number by what WhatsApp says, not by words that the customer has a hand in', () => {
     const message = numberChanged(CUSTOMER, '12195555358', 'wamid.S');
-    expect(parseBody(metaBody(metaValue({ messages: [message] })))).toMatchObject([
+    expect(parseMessages(message)).toMatchObject([
       {
         type: 'note',
         from: { phone: CUSTOMER, userId: null },
@@ -62,7 +64,7 @@ describe('what WhatsApp delivers', () => {
       from: undefined,
       system: { ...message.system, body: `User x changed from ${USER_ID} to y` },
     };
-    expect(parseBody(metaBody(metaValue({ messages: [nameless] })))).toEqual([]);
+    expect(parseMessages(nameless)).toEqual([]);
   });
 
   it('knows somebody without a phone number by the user id, and both where both come', () => {
@@ -78,16 +80,11 @@ describe('what WhatsApp delivers', () => {
     expect(who(metaBody(metaValue({ messages: [text('a', 'hi', USER_ID)] })))).toEqual([
       { phone: null, userId: USER_ID, name: null },
     ]);
-    expect(
-      who(
-        metaBody(
-          metaValue({
-            contacts: [{ profile: { username: 'sheena' }, user_id: USER_ID }],
-            messages: [{ ...text('a', 'hi'), from: undefined }],
-          }),
-        ),
-      ),
-    ).toEqual([{ phone: null, userId: USER_ID, name: 'sheena' }]);
+    const contacts = [{ profile: { username: 'sheena' }, user_id: USER_ID }];
+    const messages = [{ ...text('a', 'hi'), from: undefined }];
+    expect(who(metaBody(metaValue({ contacts, messages })))).toEqual([
+      { phone: null, userId: USER_ID, name: 'sheena' },
+    ]);
     expect(who(metaBody(metaValue({ messages: [text('a', 'hi', 'nobody')] })))).toEqual([]);
   });
 
@@ -96,18 +93,12 @@ describe('what WhatsApp delivers', () => {
       { profile: { name: 'Ana' }, wa_id: '5491155551111', user_id: 'AR.1' },
       { profile: { name: 'Ben' }, wa_id: '5491155552222' },
     ];
-    const items = parseBody(
-      metaBody(
-        metaValue({
-          contacts,
-          messages: [
-            text('a', 'from Ben', '5491155552222'),
-            text('b', 'from Ana', '5491155551111'),
-            text('c', 'from nobody listed', '5491155553333'),
-          ],
-        }),
-      ),
-    );
+    const messages = [
+      text('a', 'from Ben', '5491155552222'),
+      text('b', 'from Ana', '5491155551111'),
+      text('c', 'from nobody listed', '5491155553333'),
+    ];
+    const items = parseBody(metaBody(metaValue({ contacts, messages })));
     expect(items.map((item) => item.type !== 'receipt' && item.from)).toEqual([
       { phone: '5491155552222', userId: null, name: 'Ben' },
       { phone: '5491155551111', userId: 'AR.1', name: 'Ana' },
@@ -116,6 +107,7 @@ describe('what WhatsApp delivers', () => {
   });
 
   it('is read over all entries, changes, messages and statuses, in order, whatever stands between', () => {
+    const foreign = metaValue({ messages: [text('no', 'not of this field')] });
     const body = {
       object: 'whatsapp_business_account',
       entry: [
@@ -124,17 +116,7 @@ describe('what WhatsApp delivers', () => {
           metaValue({ statuses: [{ id: 'wamid.X', status: 'read' }, 7] }),
         ),
         null,
-        {
-          id: '0',
-          changes: [
-            {
-              field: 'account_update',
-              value: metaValue({ messages: [text('no', 'not of this field')] }),
-            },
-            {},
-            'x',
-          ],
-        },
+        { id: '0', changes: [{ field: 'account_update', value: foreign }, {}, 'x'] },
         metaEntry(metaValue({ messages: [text('3', 'c')] }, '111111'), {
           messages: [text('no', 'of no account')],
         }),
@@ -179,10 +161,10 @@ describe('what WhatsApp delivers', () => {
   });
 
   it('says in words why a text failed, and passes over statuses and callback data that are not ours', () => {
+    const parsed = (status: Record<string, unknown>) => parseBody(metaStatus(status));
+    const id = 'wamid.X';
     expect(
-      parseBody(
-        metaStatus({ id: 'wamid.X', biz_opaque_callback_data: 'someone else', ...FAILED_STATUS }),
-      ),
+      parsed({ id, biz_opaque_callback_data: 'someone else', ...FAILED_STATUS }),
     ).toMatchObject([
       {
         outboundMessageId: null,
@@ -190,12 +172,15 @@ describe('what WhatsApp delivers', () => {
         error: expect.stringMatching(/24 hours.*131047/),
       },
     ]);
-    expect(parseBody(metaStatus({ id: 'wamid.X', status: 'failed' }))).toMatchObject([
+    expect(parsed({ id, status: 'failed' })).toMatchObject([
       { state: 'failed', error: expect.stringMatching(/\w+/) },
     ]);
-    expect(parseBody(metaStatus({ id: 'wamid.X', status: 'deleted' }))).toEqual([]);
-    expect(parseBody(metaStatus({ id: 'wamid.X', status: 'toString' }))).toEqual([]);
-    expect(parseBody(metaStatus({ status: 'read' }))).toEqual([]);
+    for (const status of [
+      { id, status: 'deleted' },
+      { id, status: 'toString' },
+      { status: 'read' },
+    ])
+      expect(parsed(status)).toEqual([]);
   });
 
   it('has texts and names that can be stored: in whole characters, bounded, without NUL and half surrogates', () => {
@@ -261,9 +246,8 @@ describe('what WhatsApp delivers', () => {
 
   it('reads 20,000 messages of one sender in time that grows with their number alone', () => {
     const messages = Array.from({ length: 20_000 }, (_, n) => text(`wamid.${n}`, 'hi'));
-    const body = metaBody(
-      metaValue({ contacts: [{ profile: { name: 'Ana' }, wa_id: '1' }], messages }),
-    );
+    const contacts = [{ profile: { name: 'Ana' }, wa_id: '1' }];
+    const body = metaBody(metaValue({ contacts, messages }));
     expect(cpuMsOf(() => expect(parseBody(body)).toHaveLength(20_000))).toBeLessThan(5000);
   });
 });
