@@ -100,33 +100,31 @@ describe('two answers at the same time', () => {
 });
 
 describe('assigning a conversation', () => {
+  const assign = (path: string, memberId: string | null) =>
+    service.api.post(`${path}/assign`, { member_id: memberId });
   const assigneeOf = async (path: string) => (await service.api.get(path)).body.assignee;
 
   it('by the API is on the record and in the thread, and changes neither control nor the agent', async () => {
     const { path, page } = await begin('Aisha');
     const before = (await service.api.get(path)).body;
     expect(before.assignee).toBeNull();
-    const { status, body } = await service.api.post(`${path}/assign`, { member_id: benId });
+    const { status, body } = await assign(path, benId);
     expect(status).toBe(200);
     expect(body).toMatchObject({ assignee: { id: benId, name: 'Ben' }, status: before.status });
     expect((await ana.get(page)).text).toContain('Default key (API) assigned this to Ben');
     now += 1000;
-    const again = await service.api.post(`${path}/assign`, { member_id: benId });
-    expect(again.body.updated_at).toBe(body.updated_at);
-    expect(
-      (await service.api.post(`${path}/assign`, { member_id: null })).body.assignee,
-    ).toBeNull();
+    expect((await assign(path, benId)).body.updated_at).toBe(body.updated_at);
+    expect((await assign(path, null)).body.assignee).toBeNull();
     expect((await ana.get(page)).text).toContain('Default key (API) unassigned Ben');
   });
 
   it('refuses an unknown member, a missing id, and a conversation that does not exist', async () => {
     const { path } = await begin('Bo');
-    const unknown = 'mbr_00000000000000000000000000';
-    const { status, body } = await service.api.post(`${path}/assign`, { member_id: unknown });
+    const { status, body } = await assign(path, 'mbr_00000000000000000000000000');
     expect([status, body.error.param]).toEqual([400, 'member_id']);
     expect((await service.api.post(`${path}/assign`, {})).status).toBe(400);
-    const gone = '/api/conversations/conv_00000000000000000000000000/assign';
-    expect((await service.api.post(gone, { member_id: benId })).status).toBe(404);
+    const missing = '/api/conversations/conv_00000000000000000000000000';
+    expect((await assign(missing, benId)).status).toBe(404);
     expect(await assigneeOf(path)).toBeNull();
   });
 
@@ -154,14 +152,12 @@ describe('assigning a conversation', () => {
   it('ends when the member is removed, also in a closed conversation', async () => {
     const open = await begin('Delia');
     const closed = await begin('Ewa');
-    for (const { path } of [open, closed])
-      await service.api.post(`${path}/assign`, { member_id: benId });
+    for (const { path } of [open, closed]) await assign(path, benId);
     await service.api.post(`${closed.path}/close`, { summary: 'Done.', verdict: 'unknown' });
     await ana.get('/team');
     await ana.post(`/team/members/${benId}/remove`);
     for (const { path } of [open, closed]) expect(await assigneeOf(path)).toBeNull();
     expect((await service.api.get('/api/members')).body.data).toHaveLength(1);
-    const { status } = await service.api.post(`${open.path}/assign`, { member_id: benId });
-    expect(status).toBe(400);
+    expect((await assign(open.path, benId)).status).toBe(400);
   });
 });

@@ -121,10 +121,7 @@ describe('payment accounts', () => {
   it('lists the preferred one first, whichever was set up first', async () => {
     await setUpManual(service);
     await put('stripe', { secret_key: SECRET_KEY });
-    expect((await accounts()).map(({ provider }: { provider: string }) => provider)).toEqual([
-      'stripe',
-      'manual',
-    ]);
+    expect(await accounts()).toMatchObject([{ provider: 'stripe' }, { provider: 'manual' }]);
   });
 
   it('tests manual: there is nothing to reach; the result is shown, until the account is changed', async () => {
@@ -150,9 +147,8 @@ describe('payment accounts', () => {
     expect(await accounts()).toEqual([]);
     expect(await readLink(service, link.id)).toEqual(link);
     expect((await requestLink(service, conversationId)).status).toBe(409);
-    expect(
-      (await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {})).body.status,
-    ).toBe('paid');
+    const { body } = await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {});
+    expect(body.status).toBe('paid');
   });
 
   it('answers 404 for a provider that is not set up, or does not exist', async () => {

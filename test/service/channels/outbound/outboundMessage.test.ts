@@ -94,12 +94,10 @@ describe('after an attempt', () => {
   it('a message is as far as its least advanced part, and has failed when one part has', () => {
     const of = (...states: (typeof DELIVERY_STATES)[number][]) =>
       stateOf(states.map((status) => ({ status })));
-    expect([
-      of('read', 'delivered'),
-      of('sent', 'pending'),
-      of('read', 'failed', 'pending'),
-      of('read', 'read'),
-    ]).toEqual(['delivered', 'pending', 'failed', 'read']);
+    expect(of('read', 'delivered')).toBe('delivered');
+    expect(of('sent', 'pending')).toBe('pending');
+    expect(of('read', 'failed', 'pending')).toBe('failed');
+    expect(of('read', 'read')).toBe('read');
   });
 });
 
@@ -108,20 +106,16 @@ describe('the messaging window', () => {
   const wroteAt = (lastWroteAt?: string | null) => ({ lastWroteAt });
 
   it('is open to the millisecond, and says when it closes', () => {
+    const contact = wroteAt('2026-11-20T10:00:00.000+00:00');
     const closesAt = '2026-11-21T10:00:00.000+00:00';
-    expect(
-      windowOf(day, wroteAt('2026-11-20T10:00:00.000+00:00'), new Date(NOW.getTime() - 1)),
-    ).toEqual({ isOpen: true, closesAt });
-    expect(windowOf(day, wroteAt('2026-11-20T10:00:00.000+00:00'), NOW)).toEqual({
-      isOpen: false,
-      closesAt,
-    });
+    const justBefore = new Date(NOW.getTime() - 1);
+    expect(windowOf(day, contact, justBefore)).toEqual({ isOpen: true, closesAt });
+    expect(windowOf(day, contact, NOW)).toEqual({ isOpen: false, closesAt });
   });
 
   it('is closed for a contact who has never written, and always open where the channel has none', () => {
-    expect([windowOf(day, wroteAt(null), NOW), windowOf(day, wroteAt(), NOW)]).toEqual(
-      Array(2).fill({ isOpen: false, closesAt: null }),
-    );
+    for (const never of [wroteAt(null), wroteAt()])
+      expect(windowOf(day, never, NOW)).toEqual({ isOpen: false, closesAt: null });
     expect(windowOf({ windowMs: null }, wroteAt(), NOW)).toEqual({ isOpen: true, closesAt: null });
   });
 });

@@ -236,9 +236,8 @@ describe('a message on WhatsApp', () => {
     const phone = newPhone();
     // As WhatsApp makes them: base64, with the number inside.
     const id = `wamid.${Buffer.from(`\x1c\x18\x0d${phone}\x15\x02\x00\x12\x18\x143AADF8441347E8571C10\x00`, 'latin1').toString('base64')}`;
-    expect(
-      await send(metaText('Do you have it in blue?', { phone, name: 'Ana', id })),
-    ).toMatchObject({ status: 200, text: 'ok' });
+    const body = metaText('Do you have it in blue?', { phone, name: 'Ana', id });
+    expect(await send(body)).toMatchObject({ status: 200, text: 'ok' });
     const conversation = await conversationOf(phone);
     expect(conversation).toMatchObject({
       channel: 'whatsapp_cloud',
@@ -301,9 +300,10 @@ describe('a message on WhatsApp', () => {
     expect(statuses).toEqual(Array(10).fill(200));
     expect(await statusOf(twice)).toBe(200);
     const conversation = await conversationOf(phone);
-    expect(
-      conversation.messages.map((each: { channel_message_id: string }) => each.channel_message_id),
-    ).toEqual([a, b]);
+    expect(conversation.messages).toMatchObject([
+      { channel_message_id: a },
+      { channel_message_id: b },
+    ]);
     const eventNames = () =>
       receiver
         .payloads()

@@ -35,15 +35,11 @@ describe('the payments screen', () => {
     const page = await ana.get('/payments');
     expect(page.text).toMatch(/No provider is set up yet.*Stripe .*not set up Manual .*not set up/);
     expect(page.text).toContain('No payment links yet.');
-    expect(
-      (await ana.post('/payments/providers/manual', { s_instructions: ' ' })).problem(
-        's_instructions',
-      ),
-    ).toBe('Must not be empty.');
+    const save = (s_instructions: string) =>
+      ana.post('/payments/providers/manual', { s_instructions });
+    expect((await save(' ')).problem('s_instructions')).toBe('Must not be empty.');
     expect(await accounts()).toEqual([]);
-    const saved = await ana.post('/payments/providers/manual', {
-      s_instructions: INSTRUCTIONS.replace('\n', '\r\n'),
-    });
+    const saved = await save(INSTRUCTIONS.replace('\n', '\r\n'));
     expect(saved.text).toMatch(/Manual set up.*Saved\./);
     expect(await accounts()).toMatchObject([
       { provider: 'manual', settings: { instructions: INSTRUCTIONS } },
@@ -61,13 +57,12 @@ describe('the payments screen', () => {
     const first = await ana.get(address);
     expect(first.text).toContain('Stripe cannot reach this service: ');
     expect(first.text).toContain('Save the secret key first.');
-    expect(
-      (await ana.post(address, { s_secret_key: 'pk_live_wrong' })).problem('s_secret_key'),
-    ).toBe('Must be a secret key, such as sk_live_… or sk_test_….');
-    const saved = await ana.post(address, {
-      s_secret_key: stripe.secretKey,
-      s_webhook_secret: WEBHOOK_SECRET,
-    });
+    const wrong = await ana.post(address, { s_secret_key: 'pk_live_wrong' });
+    expect(wrong.problem('s_secret_key')).toBe(
+      'Must be a secret key, such as sk_live_… or sk_test_….',
+    );
+    const keys = { s_secret_key: stripe.secretKey, s_webhook_secret: WEBHOOK_SECRET };
+    const saved = await ana.post(address, keys);
     const [account] = await accounts();
     expect(account.secrets_set).toEqual(['secret_key', 'webhook_secret']);
     expect(saved.html).toContain(`<code id="webhook-address">${account.webhook_url}</code>`);
@@ -78,19 +73,16 @@ describe('the payments screen', () => {
       saved,
       await ana.get(address),
       await ana.get('/payments'),
-      await ana.post(address, { s_secret_key: stripe.secretKey, s_webhook_secret: 'nonsense' }),
+      await ana.post(address, { ...keys, s_webhook_secret: 'nonsense' }),
     ];
     for (const { html } of pages) {
       expect(html).not.toContain(stripe.secretKey);
       expect(html).not.toContain(WEBHOOK_SECRET);
     }
-    await ana.post(address, { s_secret_key: '', s_webhook_secret: '' });
+    const empty = { s_secret_key: '', s_webhook_secret: '' };
+    await ana.post(address, empty);
     expect((await accounts())[0].secrets_set).toEqual(['secret_key', 'webhook_secret']);
-    await ana.post(address, {
-      s_secret_key: '',
-      s_webhook_secret: '',
-      remove_webhook_secret: 'on',
-    });
+    await ana.post(address, { ...empty, remove_webhook_secret: 'on' });
     expect((await accounts())[0].secrets_set).toEqual(['secret_key']);
   });
 
@@ -138,12 +130,11 @@ describe('the payments screen', () => {
 
     beforeAll(async () => {
       await setUpManual(service);
-      ({ conversation_id: id } = await (
-        await chatCustomer(service.url, { name: 'Clara <b>' })
-      ).write('hello'));
+      const customer = await chatCustomer(service.url, { name: 'Clara <b>' });
+      ({ conversation_id: id } = await customer.write('hello'));
       links = [];
-      for (let number = 1; number <= 22; number++)
-        links.unshift(await makeLink(service, id, { amount: number * 100, provider: 'manual' }));
+      for (let n = 0; n < 22; n++)
+        links.unshift(await makeLink(service, id, { provider: 'manual' }));
     });
 
     it('shows the newest first, twenty at a time, each with its conversation, and none of another workspace', async () => {
@@ -158,24 +149,21 @@ describe('the payments screen', () => {
     });
 
     it('is filtered by status, and a link is marked or cancelled there, which keeps the filter', async () => {
+      const [first, second] = links.map((link) => link.id);
       await ana.get('/payments?status=open');
-      const marked = await ana.post(`/payments/links/${links[0]!.id}/mark-paid`, {
-        status: 'open',
-        reference: 'T1',
-      });
+      const marking = { status: 'open', reference: 'T1' };
+      const marked = await ana.post(`/payments/links/${first}/mark-paid`, marking);
       expect(marked.path).toBe('/payments?status=open&notice=payment-marked');
-      expect(shown(marked)).not.toContain(links[0]!.id);
-      const cancelled = await ana.post(`/payments/links/${links[1]!.id}/cancel`, {
-        status: 'open',
-      });
+      expect(shown(marked)).not.toContain(first);
+      const cancelled = await ana.post(`/payments/links/${second}/cancel`, { status: 'open' });
       expect(cancelled.path).toBe('/payments?status=open&notice=payment-cancelled');
-      expect(shown(await ana.get('/payments?status=paid'))).toEqual([links[0]!.id]);
-      expect(shown(await ana.get('/payments?status=cancelled'))).toEqual([links[1]!.id]);
+      expect(shown(await ana.get('/payments?status=paid'))).toEqual([first]);
+      expect(shown(await ana.get('/payments?status=cancelled'))).toEqual([second]);
       expect((await ana.get('/payments?status=failed')).text).toContain(
         'No payment link is failed.',
       );
       expect(shown(await ana.get('/payments?status=nonsense'))).toHaveLength(20);
-      expect((await ana.post(`/payments/links/${links[1]!.id}/mark-paid`)).path).toBe(
+      expect((await ana.post(`/payments/links/${second}/mark-paid`)).path).toBe(
         '/payments?notice=payment-already-ended',
       );
     });

@@ -68,6 +68,7 @@ describe("Stripe's webhook", () => {
     type: Parameters<StripeServer['webhook']>[1] = COMPLETED,
     options: Parameters<StripeServer['webhook']>[3] = {},
   ) => server.webhook(session, type, WEBHOOK_SECRET, options);
+  const cancel = (id: string) => service.api.post(`/api/payment-links/${id}/cancel`);
   const open = async (id: string, query = '') =>
     fetch(pageOf(service, await readLink(service, id), query), { redirect: 'manual' });
   const eventsOf = (id: string) => paidEventsOf(receiver, service, id);
@@ -137,9 +138,8 @@ describe("Stripe's webhook", () => {
     expect(await (await open(id)).text()).toContain(
       'Your bank refused the payment, so nothing was paid.',
     );
-    expect(
-      (await service.api.post(`/api/payment-links/${id}/cancel`)).body.error.message,
-    ).toContain("was refused by the customer's bank");
+    const { error } = (await cancel(id)).body;
+    expect(error.message).toContain("was refused by the customer's bank");
     expect(await eventsOf(id)).toEqual([]);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
   });
@@ -147,7 +147,7 @@ describe("Stripe's webhook", () => {
   it('a bank that refuses what was cancelled, or has been paid: both stay so', async () => {
     const cancelled = await link();
     await server.pay(cancelled.session, { async: true });
-    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+    await cancel(cancelled.id);
     await deliver(url, webhook(cancelled.session, BANK_REFUSED));
     expect(await readLink(service, cancelled.id)).toMatchObject({
       status: 'cancelled',
@@ -177,7 +177,7 @@ describe("Stripe's webhook", () => {
   it('paid, when the link was just cancelled or had expired here: the money counts', async () => {
     const cancelled = await link();
     await server.pay(cancelled.session);
-    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+    await cancel(cancelled.id);
     await deliver(url, webhook(cancelled.session));
     expect(await readLink(service, cancelled.id)).toMatchObject({ status: 'paid' });
     expect(await eventsOf(cancelled.id)).toHaveLength(1);
@@ -288,13 +288,14 @@ describe("Stripe's webhook", () => {
   });
 
   it('of more than 1 MiB, or compressed: refused', async () => {
-    expect(
-      await delivered(url, signWebhook('x'.repeat(1024 * 1024 + 1), WEBHOOK_SECRET, new Date())),
-    ).toMatchObject({ status: 413, body: { error: { message: expect.stringMatching(/1 MiB/) } } });
+    const large = signWebhook('x'.repeat(1024 * 1024 + 1), WEBHOOK_SECRET, new Date());
+    expect(await delivered(url, large)).toMatchObject({
+      status: 413,
+      body: { error: { message: expect.stringMatching(/1 MiB/) } },
+    });
     const { headers, body } = signWebhook('{}', WEBHOOK_SECRET, new Date());
-    expect(
-      await delivered(url, { headers: { ...headers, 'content-encoding': 'gzip' }, body }),
-    ).toMatchObject({ status: 415 });
+    const packed = { headers: { ...headers, 'content-encoding': 'gzip' }, body };
+    expect((await delivered(url, packed)).status).toBe(415);
   });
 
   it('where no signing secret is set: 400, whatever it is signed with', async () => {
