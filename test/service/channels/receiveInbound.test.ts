@@ -173,10 +173,8 @@ describe('who has written', () => {
       message(who(PHONE, 'AR.1')),
       message(who(PHONE, 'AR.1'), 'hi', { account: '222222' }),
     );
-    expect((await contacts()).map(({ channelAccount }) => channelAccount).sort()).toEqual([
-      ACCOUNT,
-      '222222',
-    ]);
+    const accounts = (await contacts()).map(({ channelAccount }) => channelAccount);
+    expect(accounts.sort()).toEqual([ACCOUNT, '222222']);
   });
 
   it('has written at the time that the channel gives, but not in the future, and never earlier than before', async () => {
@@ -261,10 +259,8 @@ describe('what is delivered together', () => {
     await expect(receiveInbound(failing, channel, [...bad, good])).rejects.toThrow('broken');
     expect(await contacts()).toMatchObject([{ phone: PHONE }]);
     await take(...bad, good);
-    expect((await Promise.all((await contacts()).map(textsOf))).flat().sort()).toEqual([
-      ...bad.map(() => 'bad'),
-      'good',
-    ]);
+    const texts = await Promise.all((await contacts()).map(textsOf));
+    expect(texts.flat().sort()).toEqual([...bad.map(() => 'bad'), 'good']);
   });
 
   it('wakes the agent once for each contact, after the customer has been quiet; notes and repeats wake nobody', async () => {

@@ -1,6 +1,6 @@
 // Which customers wait for an answer of the team, and who of the team hears of them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, type Browserless } from '../../helpers/browserless.ts';
 import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
@@ -49,13 +49,8 @@ describe('customers', () => {
   /** The agent takes its turn after this, and not before. */
   const customersAreQuiet = () => void (aheadMs += QUIET_MS);
 
-  interface Talk {
-    readonly customer: ChatCustomer;
-    readonly id: string;
-    readonly page: string;
-    readonly path: string;
-  }
-  async function arrive(name: string, text = 'Hello'): Promise<Talk> {
+  type Talk = Awaited<ReturnType<typeof arrive>>;
+  async function arrive(name: string, text = 'Hello') {
     const customer = await chatCustomer(service.url, { name });
     const { conversation_id: id } = await customer.write(text);
     return { customer, id, page: `/conversations/${id}`, path: `/api/conversations/${id}` };
