@@ -32,7 +32,7 @@ describe('payment accounts', () => {
   afterAll(() => service?.stop());
 
   const put = (provider: string, settings: Record<string, unknown>) =>
-    service.api.call('PUT', `/api/payment-accounts/${provider}`, { settings });
+    service.api.put(`/api/payment-accounts/${provider}`, { settings });
   const accounts = async () => (await service.api.get('/api/payment-accounts')).body.data;
 
   it('makes no link before one is set up, and says so', async () => {

@@ -8,11 +8,8 @@ export const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith <your> reference &
 export const LINK = { amount: 4900, currency: 'usd', description: 'Demo, one hour' };
 
 /** Sets the manual provider up. */
-export const setUpManual = (
-  service: Pick<TestService, 'api'>,
-  instructions = INSTRUCTIONS,
-): Promise<ApiAnswer> =>
-  service.api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions } });
+export const setUpManual = ({ api }: Pick<TestService, 'api'>): Promise<ApiAnswer> =>
+  api.put('/api/payment-accounts/manual', { settings: { instructions: INSTRUCTIONS } });
 
 /** Has a new customer write. @returns the conversation's id */
 export async function newConversation(service: Pick<TestService, 'url'>): Promise<string> {
@@ -45,9 +42,7 @@ export async function makeLink(
 
 /** Makes a link of the workspace “another”, which nobody else may see. @returns its id */
 export async function strangersLink(service: TestService, stranger: ApiClient): Promise<string> {
-  await stranger.call('PUT', '/api/payment-accounts/manual', {
-    settings: { instructions: 'Theirs' },
-  });
+  await setUpManual({ api: stranger });
   const customer = await chatCustomer(service.url, { workspace: 'another', name: 'Zed' });
   const { conversation_id: id } = await customer.write('hello');
   return (await makeLink({ api: stranger }, id)).id;

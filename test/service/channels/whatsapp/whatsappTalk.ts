@@ -21,8 +21,8 @@ export interface Customer {
   reply(text: string): ReturnType<ApiClient['post']>;
   /** How far our messages have come, oldest first. */
   deliveries(): Promise<{ text: string; state: string; error: string | null }[]>;
-  /** Waits until the nth (from 1) message of ours is in one of these states. */
-  delivery(nth: number, ...states: string[]): Promise<{ state: string; error: string | null }>;
+  /** Waits until the nth (from 1) message of ours is in this state. */
+  delivery(nth: number, state: string): Promise<{ state: string; error: string | null }>;
 }
 
 export interface WhatsAppAccount {
@@ -78,10 +78,10 @@ export async function connectWhatsApp(
       conversationId,
       reply: (text) => service.api.post(`/api/conversations/${conversationId}/messages`, { text }),
       deliveries: read,
-      delivery: (nth, ...states) =>
-        waitFor(`message ${nth} to be ${states.join(' or ')}`, async () => {
+      delivery: (nth, state) =>
+        waitFor(`message ${nth} to be ${state}`, async () => {
           const found = (await read())[nth - 1];
-          return states.includes(found?.state) ? { state: found.state, error: found.error } : null;
+          return found?.state === state && { state, error: found.error };
         }),
     };
   };
