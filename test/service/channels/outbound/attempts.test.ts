@@ -6,15 +6,14 @@ import type { Worker } from '../../../../service/src/platform/jobs/worker.ts';
 import type { Channel } from '../../../../service/src/channels/channel.ts';
 import { whatsappCloud } from '../../../../service/src/channels/whatsapp/whatsappCloud.ts';
 import { testDeps } from '../../../helpers/testDeps.ts';
-import { systemClock, timestamp } from '../../../../service/src/platform/clock.ts';
+import { systemClock } from '../../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../../service/src/store/collections.ts';
-import type { Contact } from '../../../../service/src/conversations/contact.ts';
-import { openConversation } from '../../../../service/src/conversations/conversation.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
-import { newId } from '../../../../service/src/platform/ids.ts';
 import type { Message } from '../../../../service/src/conversations/message.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import type { ConversationView } from '../../../../service/src/conversations/operations/conversations.ts';
+import { createChannel } from '../../../../service/src/channels/operations/channels.ts';
+import { receiveInbound } from '../../../../service/src/channels/operations/receiveInbound.ts';
 import { recordReceipt } from '../../../../service/src/channels/outbound/queueOutbound.ts';
 import { storeReply } from '../../../../service/src/conversations/operations/sendMessage.ts';
 import type { OutboundMessage } from '../../../../service/src/channels/outbound/outboundMessage.ts';
@@ -46,6 +45,7 @@ describe('the sender', () => {
   let deps: Deps;
   let graph: GraphServer;
   let sender: Worker | null = null;
+  let channel: Channel;
   let view: ConversationView;
 
   beforeEach(async () => {
@@ -65,52 +65,31 @@ describe('the sender', () => {
     await fresh.remove();
   });
 
+  /** A customer has written to a connected number. */
   async function connected(): Promise<ConversationView> {
     const workspace = await createWorkspace(deps, 'Test');
-    const now = systemClock.now();
-    const at = timestamp(now);
-    const channel: Channel = {
-      id: newId('chan'),
-      workspaceId: workspace.id,
+    const { phoneNumberId, accessToken } = graph;
+    channel = await createChannel(deps, workspace, {
       type: 'whatsapp_cloud',
       name: 'Shop',
-      account: graph.phoneNumberId,
-      settings: { phone_number_id: graph.phoneNumberId },
-      sealedSecrets: { access_token: deps.secrets.seal(graph.accessToken) },
-      lastTest: null,
-      lastInboundAt: null,
-      createdAt: at,
-      updatedAt: at,
-    };
-    const contact: Contact = {
-      id: newId('ctc'),
-      workspaceId: workspace.id,
-      channel: 'whatsapp_cloud',
-      channelAccount: graph.phoneNumberId,
-      channelUserId: null,
-      lastWroteAt: at,
-      name: 'Maria',
-      phone: '14155552671',
-      email: null,
-      verified: true,
-      createdAt: at,
-    };
-    const conversation = openConversation(
-      {
-        id: newId('conv'),
-        workspaceId: workspace.id,
-        contactId: contact.id,
-        channel: 'whatsapp_cloud',
-        previousConversationId: null,
-      },
-      now,
-    );
-    await store.transaction(async (tx) => {
-      await tx.channels.put(channel);
-      await tx.contacts.put(contact);
-      await tx.conversations.put(conversation);
+      values: { phone_number_id: phoneNumberId, access_token: accessToken, app_secret: 'abc' },
     });
-    return { workspace, contact, conversation };
+    await receiveInbound(deps, channel, [
+      {
+        type: 'message',
+        account: phoneNumberId,
+        from: { phone: '14155552671', userId: null, name: 'Maria' },
+        id: 'wamid.1',
+        text: 'Hello',
+        sentAt: null,
+      },
+    ]);
+    return store.transaction(async (tx) => {
+      const where = { workspaceId: workspace.id };
+      const [conversation] = await tx.conversations.find({ where, limit: 1 });
+      const contact = await tx.contacts.get(conversation!.contactId);
+      return { workspace, contact: contact!, conversation: conversation! };
+    });
   }
 
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
@@ -182,13 +161,11 @@ describe('the sender', () => {
       state: 'failed',
       error: expect.stringMatching(/^Only 1 of its 4 parts was sent\. WhatsApp cannot deliver/),
     });
-    expect(
-      (await outboundMessages(first)).map(({ status, attempts }) => [status, attempts]),
-    ).toEqual([
-      ['sent', 1],
-      ['failed', 1],
-      ['failed', 0],
-      ['failed', 0],
+    expect(await outboundMessages(first)).toMatchObject([
+      { status: 'sent', attempts: 1 },
+      { status: 'failed', attempts: 1 },
+      { status: 'failed', attempts: 0 },
+      { status: 'failed', attempts: 0 },
     ]);
   });
 
@@ -269,13 +246,7 @@ describe('the sender', () => {
       state: 'sent',
       error: null,
     } as const;
-    await store.transaction(async (tx) => {
-      const [channel] = await tx.channels.find({
-        where: { workspaceId: view.workspace.id },
-        limit: 1,
-      });
-      await recordReceipt(tx, deps, channel!, receipt, systemClock.now());
-    });
+    await store.transaction((tx) => recordReceipt(tx, deps, channel, receipt, systemClock.now()));
     await pause(100);
     expect(texts()).toEqual(['one']);
     held[0]!();
