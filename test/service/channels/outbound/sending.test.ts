@@ -3,9 +3,9 @@ import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/
 import {
   accept,
   graphError,
-  reset,
   startGraphServer,
   takeAndCut,
+  takeAndReset,
   tooMany,
   type GraphReply,
   type GraphServer,
@@ -99,8 +99,8 @@ describe('a message to a customer on WhatsApp', () => {
     const { phone, customer } = await begin();
     const sentences = Array.from(
       { length: 150 },
-      (_, index) =>
-        `This is sentence number ${index + 1} of a long explanation, which nobody wants to see cut.`,
+      (_, n) =>
+        `This is sentence number ${n} of a long explanation, which nobody wants to see cut.`,
     );
     expect((await customer.reply(sentences.join(' '))).status).toBe(201);
     await customer.delivery(1, 'sent');
@@ -226,10 +226,7 @@ describe('a message to a customer on WhatsApp', () => {
 
   it('waits for a receipt when the connection broke off after the request: with one, it is not sent again', async () => {
     const { phone, customer } = await begin();
-    graph.answerWith((res, take, request) => {
-      take();
-      reset(res, take, request);
-    });
+    graph.answerWith(takeAndReset);
     await customer.reply('Maybe there');
     await waitFor('the request', () => takenFor(phone).length === 1);
     await customer.reply('After it');

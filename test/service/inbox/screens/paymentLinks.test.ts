@@ -81,13 +81,11 @@ describe('a payment link in a conversation, on the screen', () => {
   async function conversation() {
     const customer = await chatCustomer(service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write('How do I pay?');
-    return {
-      customer,
-      id,
-      path: `/conversations/${id}`,
-      form: `/conversations/${id}/payment-link`,
-    };
+    const path = `/conversations/${id}`;
+    return { customer, id, path, form: `${path}/payment-link` };
   }
+  const close = (id: string) =>
+    service.api.post(`/api/conversations/${id}/close`, { verdict: 'unknown', summary: 'Over.' });
   /** Opens the form and sends it. */
   const send = async (form: string, values: Record<string, string> = {}) => {
     const token = (await ana.get(form)).value('form')!;
@@ -114,16 +112,16 @@ describe('a payment link in a conversation, on the screen', () => {
   it('proposes the currency of the same customer’s last link, and nothing from anybody else’s', async () => {
     const [first, second] = [await conversation(), await conversation()];
     const currency = async (form: string) => {
-      const [select] = /<select[^>]*name="currency".*?<\/select>/s.exec(
-        (await ana.get(form)).html,
-      )!;
+      const { html } = await ana.get(form);
+      const [select] = /<select[^>]*name="currency".*?<\/select>/s.exec(html)!;
       return /value="(\w*)" selected/.exec(select)?.[1] ?? '';
     };
     await send(first.form, { currency: 'ars' });
     expect(await currency(first.form)).toBe('ars');
     expect(await currency(second.form)).toBe('');
-    await service.api.post(`/api/conversations/${first.id}/close`, { summary: 'done' });
+    await close(first.id);
     const { conversation_id: next } = await first.customer.write('One more');
+    expect(next).not.toBe(first.id);
     expect(await currency(`/conversations/${next}/payment-link`)).toBe('ars');
   });
 
@@ -173,9 +171,8 @@ describe('a payment link in a conversation, on the screen', () => {
       `Demo, one hour\nUS$49.00\n${link.url}`,
     ]);
     // The card has another form now, so sending it is meant as another confirmation.
-    await ana.post(`${path}/payments/${link.id}/send`, {
-      after: (await ana.get(path)).value('after')!,
-    });
+    const next = (await ana.get(path)).value('after')!;
+    await ana.post(`${path}/payments/${link.id}/send`, { after: next });
     expect(await customer.read()).toHaveLength(3);
   });
 
@@ -328,10 +325,7 @@ describe('a payment link in a conversation, on the screen', () => {
   it('in a closed conversation none is made, and none is sent', async () => {
     const { form, id, card, customer } = await withLink();
     const token = (await ana.get(form)).value('form')!;
-    await service.api.post(`/api/conversations/${id}/close`, {
-      verdict: 'unknown',
-      summary: 'Over.',
-    });
+    await close(id);
     expect((await ana.post(form, { ...FORM, form: token })).text).toContain(
       'This conversation was already closed. Nothing was changed.',
     );
