@@ -85,10 +85,8 @@ describe('payment links over the API', () => {
   );
 
   it('makes none in a closed conversation', async () => {
-    await service.api.post(`/api/conversations/${conversationId}/close`, {
-      summary: 's',
-      verdict: 'unknown',
-    });
+    const closing = { summary: 's', verdict: 'unknown' };
+    await service.api.post(`/api/conversations/${conversationId}/close`, closing);
     expect(await create()).toMatchObject({
       status: 409,
       body: { error: { code: 'conversation_closed' } },

@@ -73,10 +73,7 @@ describe('a manual payment link', () => {
     });
     expect(Date.parse(link.expires_at) - Date.parse(link.created_at)).toBe(30 * 24 * 3_600_000);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
-    const [qualified] = await waitFor(
-      'the event',
-      () => eventsOf(conversationId).length > 0 && eventsOf(conversationId),
-    );
+    const qualified = await waitFor('the event', () => eventsOf(conversationId)[0]);
     expect(qualified).toMatchObject({
       event: 'conversation.qualified',
       funnel: { stage: 'payment_pending', previous_stage: 'new' },
@@ -217,10 +214,8 @@ describe('a manual payment link', () => {
 
   it('is paid after the conversation was closed: the funnel moves all the same', async () => {
     const { id } = await makeLink(service, conversationId);
-    await service.api.post(`/api/conversations/${conversationId}/close`, {
-      summary: 'done',
-      verdict: 'goal_reached',
-    });
+    const closing = { summary: 'done', verdict: 'goal_reached' };
+    await service.api.post(`/api/conversations/${conversationId}/close`, closing);
     expect((await markPaid(id)).body.status).toBe('paid');
     expect(await paidEventsOf(receiver, service, id)).toMatchObject([
       { conversation: { status: 'closed', funnel_stage: 'customer' } },
@@ -228,10 +223,8 @@ describe('a manual payment link', () => {
   });
 
   it('moves nobody out of lost: neither when it is made nor when it is paid', async () => {
-    const patch = await service.api.patch(`/api/conversations/${conversationId}`, {
-      funnel_stage: 'lost',
-    });
-    expect(patch.status).toBe(200);
+    const path = `/api/conversations/${conversationId}`;
+    expect((await service.api.patch(path, { funnel_stage: 'lost' })).status).toBe(200);
     const { id } = await makeLink(service, conversationId);
     expect(await stageOf(service, conversationId)).toBe('lost');
     await markPaid(id);
@@ -247,12 +240,10 @@ describe('a manual payment link', () => {
   });
 
   it('masks what is known of the customer, in events and answers', async () => {
-    const { conversation_id: own } = await (
-      await chatCustomer(service.url, { email: 'eva.lind@example.com' })
-    ).write('hello');
-    const link = await makeLink(service, own, {
-      description: 'For eva.lind@example.com, order 17',
-    });
+    const eva = await chatCustomer(service.url, { email: 'eva.lind@example.com' });
+    const { conversation_id: own } = await eva.write('hello');
+    const description = 'For eva.lind@example.com, order 17';
+    const link = await makeLink(service, own, { description });
     const paid = await markPaid(link.id, { reference: 'from eva.lind@example.com' });
     const [event] = await paidEventsOf(receiver, service, link.id);
     for (const shown of [link, paid.body, event]) {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../../../helpers/apiClient.ts';
+import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { readChatStream } from '../../../helpers/chatStreamReader.ts';
 import {
   FAULT_KINDS,
@@ -115,14 +115,8 @@ describe('the chat under a flaky connection', () => {
       try {
         const visitors = await Promise.all(
           Array.from({ length: VISITORS }, async (): Promise<Visitor> => {
-            const { body } = await apiClient(service.url, null).post('/api/chat/sessions', {});
-            return {
-              token: body.token,
-              shown: [],
-              streamsOpened: 0,
-              sendsTried: 0,
-              conversationId: null,
-            };
+            const { token } = await chatCustomer(service.url);
+            return { token, shown: [], streamsOpened: 0, sendsTried: 0, conversationId: null };
           }),
         );
         const following = visitors.map((visitor) => follow(proxy, visitor, done.signal, random));
@@ -134,10 +128,9 @@ describe('the chat under a flaky connection', () => {
                 await write(proxy, visitor, text, random);
             })();
             await waitFor('the first message', () => visitor.conversationId !== null);
+            const path = `/api/conversations/${visitor.conversationId}/messages`;
             for (const text of replies) {
-              await service.api.post(`/api/conversations/${visitor.conversationId}/messages`, {
-                text,
-              });
+              await service.api.post(path, { text });
               await new Promise((resolve) => setTimeout(resolve, random() * 40));
             }
             await writing;
@@ -150,15 +143,13 @@ describe('the chat under a flaky connection', () => {
         await Promise.all(following);
 
         for (const visitor of visitors) {
-          const { messages, message_count: count } = (
-            await service.api.get(`/api/conversations/${visitor.conversationId}?messages=200`)
-          ).body;
-          const texts = messages.map(({ text }: { text: string }) => text) as string[];
-          expect(count).toBe(2 * MESSAGES);
-          expect(texts.filter((text) => text.startsWith('message'))).toEqual(
-            numbered('message', MESSAGES),
-          );
-          expect(texts.filter((text) => text.startsWith('reply'))).toEqual(replies);
+          const path = `/api/conversations/${visitor.conversationId}?messages=200`;
+          const { body } = await service.api.get(path);
+          expect(body.message_count).toBe(2 * MESSAGES);
+          const texts: string[] = body.messages.map(({ text }: { text: string }) => text);
+          const beginningWith = (word: string) => texts.filter((text) => text.startsWith(word));
+          expect(beginningWith('message')).toEqual(numbered('message', MESSAGES));
+          expect(beginningWith('reply')).toEqual(replies);
           expect(visitor.shown.map(({ text }) => text)).toEqual(texts);
         }
         // The test has tested something: breaks happened, and made visitors repeat themselves and

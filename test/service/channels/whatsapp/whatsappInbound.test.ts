@@ -196,9 +196,8 @@ describe('the log', () => {
     });
     await send(metaText('a secret wish', { phone, account: '111111111111111' }));
     await send('{"phone":');
-    await fetch(
-      `${service.url}${number.path}?hub.mode=subscribe&hub.verify_token=guessed&hub.challenge=1`,
-    );
+    const guess = 'hub.mode=subscribe&hub.verify_token=guessed&hub.challenge=1';
+    await fetch(`${service.url}${number.path}?${guess}`);
     await fetch(`${service.url}/api/channels/whatsapp_cloud/webhook/${phone}`);
     const lines = await waitFor(
       'the last line',
@@ -221,10 +220,10 @@ describe('the log', () => {
     const from = logged.length;
     const forged = () =>
       fetch(service.url + number.path, { method: 'POST', body: '{}' }).then(({ status }) => status);
-    for (let n = 0; n < 650; n += 50)
-      expect(new Set(await Promise.all(Array.from({ length: 50 }, forged)))).toEqual(
-        new Set([401]),
-      );
+    for (let n = 0; n < 650; n += 50) {
+      const statuses = await Promise.all(Array.from({ length: 50 }, forged));
+      expect(statuses).toEqual(Array(50).fill(401));
+    }
     const refusals = logged.slice(from).filter((line) => line.includes('was refused'));
     expect(refusals.length).toBeGreaterThan(500);
     expect(refusals.length).toBeLessThanOrEqual(MAX_LINES_PER_MINUTE);

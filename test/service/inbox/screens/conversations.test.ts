@@ -263,12 +263,9 @@ describe('the conversations screen', () => {
       }
       const decide = 'tool-calls/call_00000000000000000000000000/decide';
       for (const action of ['take-over', 'hand-back', 'reply', 'stage', 'close', decide]) {
-        const { status } = await ana.post(`/conversations/${id}/${action}`, {
-          text: 'x',
-          stage: 'lost',
-          verdict: action === decide ? 'approve' : 'unknown',
-          summary: 'x',
-        });
+        const verdict = action === decide ? 'approve' : 'unknown';
+        const values = { text: 'x', stage: 'lost', verdict, summary: 'x' };
+        const { status } = await ana.post(`/conversations/${id}/${action}`, values);
         expect([action, status]).toEqual([action, 404]);
       }
       expect(await stranger.read()).toHaveLength(1);

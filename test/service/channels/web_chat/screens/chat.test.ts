@@ -74,21 +74,17 @@ describe('the chat page', () => {
       const [, language] = /<html lang="([a-z]+)">/.exec(page)!;
       return [language, /<(?:h2|h1)>([^<]+)</.exec(page)![1]];
     };
-    const [en, es, pt] = [
-      ['en', 'Who are we talking to?'],
-      ['es', '¿Con quién hablamos?'],
-      ['pt', 'Com quem falamos?'],
-    ];
+    const en = ['en', 'Who are we talking to?'];
+    const es = ['es', '¿Con quién hablamos?'];
+    const pt = ['pt', 'Com quem falamos?'];
     expect(await languageAndHeading('/chat', 'es-AR,es;q=0.9,en;q=0.8')).toEqual(es);
     expect(await languageAndHeading('/chat', 'fr,pt-BR;q=0.9,en;q=0.8')).toEqual(pt);
     expect(await languageAndHeading('/chat', 'fr')).toEqual(en);
     expect(await languageAndHeading('/chat', '*')).toEqual(en);
     expect(await languageAndHeading('/chat?lang=pt-BR', 'es')).toEqual(pt);
     expect(await languageAndHeading('/chat?lang=xx&lang=es', 'en')).toEqual(en);
-    expect(await languageAndHeading('/chat?workspace=none', 'es')).toEqual([
-      'es',
-      'No hay ningún chat aquí',
-    ]);
+    const none = ['es', 'No hay ningún chat aquí'];
+    expect(await languageAndHeading('/chat?workspace=none', 'es')).toEqual(none);
   });
 
   it('has the words its scripts ask for in every language, with the same values to fill in', async () => {
