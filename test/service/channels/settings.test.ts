@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { startGraphServer, TEST_NUMBER, type GraphServer } from '../../helpers/graphServer.ts';
 import { apiClient, type ApiAnswer, type ApiClient } from '../../helpers/apiClient.ts';
 import { respondJson } from '../../helpers/jsonServer.ts';
-import { connectNumber } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
