@@ -1,21 +1,23 @@
 // What a language model sees of a question that a workflow asks, and of its answer.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startModelServer, text, type ModelServer } from '../../helpers/modelServer.ts';
-import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { askCustomer, goesOn, startTalk, textsTo } from './support.ts';
+import {
+  askCustomer,
+  goesOn,
+  startTalk,
+  startWaitStage,
+  textsTo,
+  type WaitStage,
+} from './support.ts';
 
 describe('a question beside the agent', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
+  let stage: WaitStage;
   let model: ModelServer;
 
   beforeAll(async () => {
     model = await startModelServer();
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
+    stage = await startWaitStage({
       env: {
         AGENT_QUIET_MS: '0',
         LLM_BASE_URL: model.url,
@@ -23,22 +25,21 @@ describe('a question beside the agent', () => {
         LLM_MODEL: model.model,
       },
     });
-    await service.api.patch('/api/agent', { enabled: true });
+    await stage.api.patch('/api/agent', { enabled: true });
   });
   afterAll(async () => {
-    await service?.stop();
-    await n8n?.close();
+    await stage?.close();
     await model?.close();
   });
 
   it('and its answer are history for the agent, which answers neither', async () => {
     model.answerBy(() => text('Of course.'));
-    const talk = await startTalk(service);
+    const talk = await startTalk(stage);
     const said = (count: number) =>
       waitFor(`${count} texts`, async () => (await textsTo(talk.customer)).length === count);
     await said(1);
-    const execution = n8n.execution();
-    await askCustomer(service, talk, execution, { message: 'Which lamp is it?' });
+    const execution = stage.n8n.execution();
+    await askCustomer(stage, talk, execution, { message: 'Which lamp is it?' });
     await talk.customer.write('The green one');
     await goesOn(execution);
     expect(model.requests).toHaveLength(1);
@@ -60,10 +61,10 @@ describe('a question beside the agent', () => {
     model.answerBy(() => (response, request) => {
       void release.promise.then(() => text('Good morning!')(response, request));
     });
-    const talk = await startTalk(service);
+    const talk = await startTalk(stage);
     await waitFor('the model to be asked', () => model.requests.length === before + 1);
-    const execution = n8n.execution();
-    await askCustomer(service, talk, execution);
+    const execution = stage.n8n.execution();
+    await askCustomer(stage, talk, execution);
     await talk.customer.write('A-1042');
     await goesOn(execution);
     release.resolve(undefined);

@@ -1,8 +1,18 @@
 // The team decides, once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { askCustomer, askTeam, goesOn, startTalk, waitOf, type Json } from './support.ts';
+import {
+  askCustomer,
+  askNewCustomer,
+  askTeam,
+  decide,
+  goesOn,
+  postWait,
+  startTalk,
+  startWaitStage,
+  waitOf,
+  type Json,
+  type WaitStage,
+} from './support.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -10,29 +20,17 @@ const HOUR_MS = 3_600_000;
 const nested = (depth: number): Json => (depth === 1 ? {} : { in: nested(depth - 1) });
 
 describe('a question to the team', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
-  let offset = 0;
+  let stage: WaitStage;
 
   beforeAll(async () => {
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
-      clock: { now: () => new Date(Date.now() + offset) },
-    });
+    stage = await startWaitStage();
   });
-  afterAll(async () => {
-    await service?.stop();
-    await n8n?.close();
-  });
-
-  const decide = (id: string, approved: boolean, note: string | null = null) =>
-    service.api.post(`/api/waits/${id}/decide`, { approved, note });
+  afterAll(() => stage?.close());
 
   it('is decided with a note, without a conversation', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     const details = { order: 'A-1042', items: [{ name: 'Lamp', price: 49 }] };
-    const wait = await askTeam(service, execution, {
+    const wait = await askTeam(stage, execution, {
       details,
       approve_label: 'Refund',
       reject_label: 'Keep',
@@ -43,7 +41,7 @@ describe('a question to the team', () => {
       approve_label: 'Refund',
       reject_label: 'Keep',
     });
-    const { status, body } = await decide(wait.id, false, 'Too late.');
+    const { status, body } = await decide(stage, wait, { approved: false, note: 'Too late.' });
     expect([status, body.status]).toEqual([200, 'rejected']);
     expect(await goesOn(execution)).toMatchObject({
       status: 'rejected',
@@ -52,10 +50,12 @@ describe('a question to the team', () => {
   });
 
   it('is decided by one of fifty at once; the others learn by whom and when', async () => {
-    const execution = n8n.execution();
-    const wait = await askTeam(service, execution);
+    const execution = stage.n8n.execution();
+    const wait = await askTeam(stage, execution);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => decide(wait.id, index % 2 === 0, `No. ${index}`)),
+      Array.from({ length: 50 }, (_, index) =>
+        decide(stage, wait, { approved: index % 2 === 0, note: `No. ${index}` }),
+      ),
     );
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
@@ -70,41 +70,41 @@ describe('a question to the team', () => {
   });
 
   it('is not decided any more once its time is over, and the execution goes on', async () => {
-    const execution = n8n.execution();
-    const expiresAt = new Date(Date.now() + offset + HOUR_MS).toISOString();
-    const wait = await askTeam(service, execution, { expires_at: expiresAt });
-    offset += HOUR_MS;
-    const late = await decide(wait.id, true);
+    const execution = stage.n8n.execution();
+    const expiresAt = new Date(stage.now() + HOUR_MS).toISOString();
+    const wait = await askTeam(stage, execution, { expires_at: expiresAt });
+    stage.pass(HOUR_MS);
+    const late = await decide(stage, wait);
     expect([late.status, late.body.error.code]).toEqual([409, 'wait_ended']);
     expect(late.body.error.message).toContain('expired at');
     expect(await goesOn(execution)).toMatchObject({ status: 'expired', decision: null });
   });
 
   it('is not decided after it was cancelled, and cancelling again changes nothing', async () => {
-    const wait = await askTeam(service, n8n.execution());
-    const cancel = () => service.api.post(`/api/waits/${wait.id}/cancel`);
+    const wait = await askTeam(stage, stage.n8n.execution());
+    const cancel = () => stage.api.post(`/api/waits/${wait.id}/cancel`);
     const first = await cancel();
-    offset += HOUR_MS;
+    stage.pass(HOUR_MS);
     const { status, ended_at, cancelled_by } = first.body;
     expect((await cancel()).body).toMatchObject({ status, ended_at, cancelled_by });
-    const late = await decide(wait.id, true);
+    const late = await decide(stage, wait);
     expect(late.body.error.message).toContain(
       `was cancelled by ${cancelled_by.name} at ${ended_at}`,
     );
   });
 
   it('stays decided when it is cancelled afterwards', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answerAlways(409);
-    const wait = await askTeam(service, execution);
-    await decide(wait.id, true);
-    const { body } = await service.api.post(`/api/waits/${wait.id}/cancel`);
+    const wait = await askTeam(stage, execution);
+    await decide(stage, wait);
+    const { body } = await stage.api.post(`/api/waits/${wait.id}/cancel`);
     expect(body).toMatchObject({ status: 'approved', resume: { state: 'pending' } });
   });
 
   it('is the only kind that the team decides: a question to a customer is answered by them alone', async () => {
-    const wait = await askCustomer(service, await startTalk(service), n8n.execution());
-    const { status, body } = await decide(wait.id, true);
+    const { wait } = await askNewCustomer(stage);
+    const { status, body } = await decide(stage, wait);
     expect([status, body.error.code]).toEqual([400, 'invalid_request']);
   });
 
@@ -129,46 +129,36 @@ describe('a question to the team', () => {
     ['address without https', { resume_url: 'http://n8n.example.com/x' }, 422, 'resume_url'],
     ['address in a private network', { resume_url: 'https://10.0.0.1/x' }, 422, 'resume_url'],
   ])('is refused with a %s', async (_what, fields: Json, status, param) => {
-    const answer = await service.api.post('/api/waits', {
-      kind: 'decision',
-      message: 'Refund?',
-      resume_url: n8n.execution().url,
-      ...fields,
-    });
+    const answer = await postWait(stage, stage.n8n.execution(), fields);
     expect([answer.status, answer.body.error.param]).toEqual([status, param]);
   });
 
   it('takes details that are nested as deep as a person can read, and shows them', async () => {
-    const wait = await askTeam(service, n8n.execution(), { details: nested(8) });
+    const wait = await askTeam(stage, stage.n8n.execution(), { details: nested(8) });
     expect(wait.details).toEqual(nested(8));
   });
 
   it('is refused for a turn or a conversation that does not exist', async () => {
     for (const fields of [{ turn_id: 'turn_NONE' }, { conversation_id: 'conv_NONE' }]) {
-      const { status } = await service.api.post('/api/waits', {
-        kind: 'decision',
-        message: 'Refund?',
-        resume_url: n8n.execution().url,
-        ...fields,
-      });
+      const { status } = await postWait(stage, stage.n8n.execution(), fields);
       expect(status).toBe(404);
     }
   });
 
   it('is found among the open ones, newest first', async () => {
-    const talk = await startTalk(service);
+    const talk = await startTalk(stage);
     const conversation = { conversation_id: talk.conversationId };
-    const first = await askTeam(service, n8n.execution(), conversation);
-    const second = await askTeam(service, n8n.execution(), conversation);
-    const reply = await askCustomer(service, talk, n8n.execution());
+    const first = await askTeam(stage, stage.n8n.execution(), conversation);
+    const second = await askTeam(stage, stage.n8n.execution(), conversation);
+    const reply = await askCustomer(stage, talk, stage.n8n.execution());
     const idsOf = async (query: string): Promise<string[]> =>
-      (await service.api.get(`/api/waits?${query}`)).body.data.map(({ id }: Json) => id as string);
+      (await stage.api.get(`/api/waits?${query}`)).body.data.map(({ id }: Json) => id as string);
     const here = `conversation_id=${talk.conversationId}`;
     expect(await idsOf(here)).toEqual([reply.id, second.id, first.id]);
     expect(await idsOf(`${here}&kind=decision`)).toEqual([second.id, first.id]);
-    await decide(second.id, true);
+    await decide(stage, second, { approved: true, note: null });
     expect(await idsOf(`${here}&kind=decision&status=open`)).toEqual([first.id]);
     expect(await idsOf('status=open&limit=2')).toEqual([reply.id, first.id]);
-    expect(await waitOf(service, first)).toMatchObject({ status: 'open' });
+    expect(await waitOf(stage, first)).toMatchObject({ status: 'open' });
   });
 });

@@ -4,108 +4,101 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../service/src/platform/ids.ts';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
-import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
+import { startExecutionHost } from '../../helpers/restingExecution.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { API_KEY, MovingStage } from '../moving/movingStage.ts';
-import { askCustomer, askTeam, goesOn, startTalk, waitOf, type Json } from './support.ts';
+import {
+  askCustomer,
+  askNewCustomer,
+  askTeam,
+  decide,
+  goesOn,
+  postWait,
+  startTalk,
+  startWaitStage,
+  waitOf,
+  type WaitStage,
+} from './support.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('waits', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
-  let offset: number;
+  let stage: WaitStage;
 
   beforeEach(async () => {
-    offset = 0;
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
+    stage = await startWaitStage({
       env: { AGENT_QUIET_MS: '0', RETENTION_DAYS: '3', CONVERSATION_RETENTION_DAYS: '7' },
-      clock: { now: () => new Date(Date.now() + offset) },
       housekeepingEveryMs: 50,
     });
   });
-  afterEach(async () => {
-    await service?.stop();
-    await n8n?.close();
-  });
+  afterEach(() => stage?.close());
 
-  const statusOf = async (path: string) => (await service.api.get(path)).status;
+  const statusOf = async (path: string) => (await stage.api.get(path)).status;
   const isGone = (path: string) =>
     waitFor(`${path} to be gone`, async () => (await statusOf(path)) === 404);
-  const decide = ({ id }: Json) => service.api.post(`/api/waits/${id}/decide`, { approved: true });
 
   it('that are over go after RETENTION_DAYS, and open ones stay', async () => {
-    const [done, open] = [n8n.execution(), n8n.execution()];
-    const decided = await askTeam(service, done);
-    const waiting = await askTeam(service, open);
-    await decide(decided);
+    const [done, open] = [stage.n8n.execution(), stage.n8n.execution()];
+    const decided = await askTeam(stage, done);
+    const waiting = await askTeam(stage, open);
+    await decide(stage, decided);
     await goesOn(done);
-    offset = 4 * DAY_MS;
+    stage.pass(4 * DAY_MS);
     await isGone(`/api/waits/${decided.id}`);
     expect(await statusOf(`/api/waits/${waiting.id}`)).toBe(200);
   });
 
   it('keep their conversation as long as they are open, and go with it', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
-    const expiresAt = new Date(Date.now() + 20 * DAY_MS).toISOString();
-    const wait = await askCustomer(service, talk, execution, { expires_at: expiresAt });
-    const other = await startTalk(service);
-    offset = 9 * DAY_MS;
+    const expiresAt = new Date(stage.now() + 20 * DAY_MS).toISOString();
+    const { talk, execution, wait } = await askNewCustomer(stage, { expires_at: expiresAt });
+    const other = await startTalk(stage);
+    stage.pass(9 * DAY_MS);
     await isGone(`/api/conversations/${other.conversationId}`);
     expect(await statusOf(`/api/conversations/${talk.conversationId}`)).toBe(200);
     await talk.customer.write('A-1042');
     await goesOn(execution);
-    offset = 18 * DAY_MS;
+    stage.pass(9 * DAY_MS);
     await isGone(`/api/conversations/${talk.conversationId}`);
     expect(await statusOf(`/api/waits/${wait.id}`)).toBe(404);
   });
 
   it('are a thousand at most in a workspace', async () => {
-    const first = await askTeam(service, n8n.execution());
-    await service.changeStored((store) =>
+    const first = await askTeam(stage, stage.n8n.execution());
+    await stage.service.changeStored((store) =>
       store.transaction(async (tx) => {
         const wait = (await tx.waits.get(first.id))!;
         for (let n = 1; n < 1000; n += 1) await tx.waits.put({ ...wait, id: newId('wait') });
       }),
     );
-    const another = () =>
-      service.api.post('/api/waits', {
-        kind: 'decision',
-        message: 'One more?',
-        resume_url: n8n.execution().url,
-      });
+    const another = () => postWait(stage, stage.n8n.execution());
     const refused = await another();
     expect([refused.status, refused.body.error.code]).toEqual([409, 'wait_limit_reached']);
-    await service.api.post(`/api/waits/${first.id}/cancel`);
+    await stage.api.post(`/api/waits/${first.id}/cancel`);
     // Of five at the same time, only one finds room.
     const opened = await Promise.all(Array.from({ length: 5 }, another));
     expect(opened.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
   }, 60_000);
 
   it('are counted: open ones, how they ended, calls, and the time until they were collected', async () => {
-    const [late, gone] = [n8n.execution(), n8n.execution()];
+    const [late, gone] = [stage.n8n.execution(), stage.n8n.execution()];
     late.answer(409);
     gone.answerAlways({ status: 404, message: 'The execution "1" does not exist.' });
-    const first = await askTeam(service, late);
-    const second = await askTeam(service, gone);
-    await askCustomer(service, await startTalk(service), n8n.execution());
+    const first = await askTeam(stage, late);
+    const second = await askTeam(stage, gone);
+    await askNewCustomer(stage);
     const metric = async (name: string, labels: Record<string, string>) =>
-      (await readMetrics(service.url)).value(`conversation_service_${name}`, labels);
+      (await readMetrics(stage.url)).value(`conversation_service_${name}`, labels);
     expect(await metric('waits_open', { kind: 'decision' })).toBe(2);
     expect(await metric('waits_open', { kind: 'reply' })).toBe(1);
-    await decide(first);
-    await service.api.post(`/api/waits/${second.id}/cancel`);
+    await decide(stage, first);
+    await stage.api.post(`/api/waits/${second.id}/cancel`);
     await waitFor('the first attempt', async () => {
-      const { resume } = await waitOf(service, first);
+      const { resume } = await waitOf(stage, first);
       return resume.attempts.length === 1;
     });
-    offset += 2000;
+    stage.pass(2000);
     await goesOn(late);
     await waitFor('the second attempt to be counted', async () =>
       metric('wait_resume_attempts_total', { status_class: '2xx', collected: 'true' }),
@@ -147,7 +140,7 @@ describe('a service that is moved while executions wait', () => {
         await askCustomer({ api }, talk, reply);
         const wait = await askTeam({ api }, decision);
         await n8n.goAway();
-        await api.post(`/api/waits/${wait.id}/decide`, { approved: true, note: 'Go.' });
+        await decide({ api }, wait, { approved: true, note: 'Go.' });
         await stage.stop();
         const file = join(stage.folder, 'export.ndjson');
         await stage.command(from, ['export', '--to', file]);

@@ -10,7 +10,7 @@ import {
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { askCustomer, askTeam, startTalk, waitOf, type Json } from './support.ts';
+import { askCustomer, askTeam, decide, startTalk, waitOf, type Json } from './support.ts';
 
 /** On a database, another process takes a job over only when its lease has run out. */
 const LONG = { timeoutMs: 90_000, everyMs: 50 };
@@ -43,16 +43,14 @@ describe('a service that is killed while executions wait', () => {
       },
       LONG,
     );
-  const decide = async ({ id }: { id: string }, note: string): Promise<void> => {
-    const { status } = await service.api.post(`/api/waits/${id}/decide`, { approved: true, note });
-    expect(status).toBe(200);
-  };
+  const approve = async (wait: { id: string }, note: string): Promise<void> =>
+    expect((await decide(service, wait, { approved: true, note })).status).toBe(200);
 
   it('and n8n with it, lets three kinds of wait go on after both are back; and gives an answer again to an execution that died collecting it', async () => {
     const dying = n8n.execution();
     dying.answer('die');
     const collected = await askTeam(service, dying);
-    await decide(collected, 'once');
+    await approve(collected, 'once');
     await waitFor('the wait to be collected', async () => {
       const { collected_at: at } = await waitOf(service, collected);
       return at !== null;
@@ -66,8 +64,8 @@ describe('a service that is killed while executions wait', () => {
     await service.crashAndRestart();
     await (await chatCustomer(service.url)).write('I am somebody else');
     await talk.customer.write('A-1042');
-    await decide(decision, 'one');
-    await decide(ofWorkspace, 'two');
+    await approve(decision, 'one');
+    await approve(ofWorkspace, 'two');
     await service.crashAndRestart();
     await n8n.comeBack();
     expect((await goesOn(reply)).answer).toMatchObject({ value: 'A-1042' });
@@ -94,13 +92,10 @@ describe('a service that is killed while executions wait', () => {
     for (let index = 0; index < 40; index++) {
       const execution = n8n.execution();
       if (index % 4 === 0) execution.answer('die');
-      const { id } = await askTeam(service, execution);
+      const wait = await askTeam(service, execution);
       const note = `Decision ${index}`;
       const decideOnce = async () => {
-        const { status, body } = await service.api.post(`/api/waits/${id}/decide`, {
-          approved: true,
-          note,
-        });
+        const { status, body } = await decide(service, wait, { approved: true, note });
         // On `wait_ended`, it was decided before the service died, and the answer was lost.
         if (status !== 200 && body.error.code !== 'wait_ended') throw new Error('not decided');
       };

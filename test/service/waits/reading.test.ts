@@ -1,41 +1,34 @@
 // How a customer is asked again and reminded, and what the agent and workflows see of it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { startExecutionHost, type ExecutionHost } from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   askCustomer,
+  askNewCustomer,
   goesOn,
+  postWait,
   startTalk,
+  startWaitStage,
   textsTo,
   waitOf,
   type Json,
   type Talk,
+  type WaitStage,
 } from './support.ts';
 
 describe('a question that accepts one kind of answer', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
+  let stage: WaitStage;
   let events: EventReceiver;
-  let offset = 0;
 
   beforeAll(async () => {
     events = await startEventReceiver();
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
-      env: { AGENT_QUIET_MS: '50' },
-      clock: { now: () => new Date(Date.now() + offset) },
-    });
-    for (const event of ['message.received', 'message.sent'])
-      await events.subscribe(service, event);
+    stage = await startWaitStage({ env: { AGENT_QUIET_MS: '50' } });
+    for (const event of ['message.received', 'message.sent']) await events.subscribe(stage, event);
   });
   afterAll(async () => {
     // The clock of these tests is not the receiver's.
     expect(events.faults.filter((fault) => !fault.startsWith('t is too far'))).toEqual([]);
-    await service?.stop();
-    await n8n?.close();
+    await stage?.close();
     await events?.close();
   });
 
@@ -46,9 +39,7 @@ describe('a question that accepts one kind of answer', () => {
     });
 
   it('is asked again with its own sentence, and then answered', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
-    const wait = await askCustomer(service, talk, execution, {
+    const { talk, execution, wait } = await askNewCustomer(stage, {
       message: 'What is your e-mail?',
       accept: { type: 'email' },
       retry_message: 'I need an address with an @.',
@@ -58,17 +49,15 @@ describe('a question that accepts one kind of answer', () => {
       'What is your e-mail?',
       'I need an address with an @.',
     ]);
-    expect(await waitOf(service, wait)).toMatchObject({ status: 'open' });
+    expect(await waitOf(stage, wait)).toMatchObject({ status: 'open' });
     await talk.customer.write('ok: Maria@Example.com');
     const { answer } = await goesOn(execution);
     expect(answer).toMatchObject({ value: 'maria@example.com', text: 'ok: Maria@Example.com' });
   });
 
   it('ends after max_attempts answers, with the last one', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
     const fields = { message: 'How many?', accept: { type: 'number' }, max_attempts: 2 };
-    await askCustomer(service, talk, execution, fields);
+    const { talk, execution } = await askNewCustomer(stage, fields);
     await talk.customer.write('some');
     await textsReach(talk, 2);
     await talk.customer.write('a few');
@@ -80,10 +69,9 @@ describe('a question that accepts one kind of answer', () => {
   });
 
   it('offers its choices with the question each time', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
     const choices = ['Tuesday', 'Thursday'];
-    await askCustomer(service, talk, execution, { accept: { type: 'choice', choices } });
+    const accept = { type: 'choice', choices };
+    const { talk, execution } = await askNewCustomer(stage, { accept });
     await talk.customer.write('Sunday');
     await textsReach(talk, 2);
     const asked = (await talk.customer.read()).filter(({ from }: Json) => from !== 'customer');
@@ -98,23 +86,19 @@ describe('a question that accepts one kind of answer', () => {
     ['C', 'C++'],
   ])('takes either of the buttons %j and %j', async (...choices) => {
     for (const choice of choices) {
-      const talk = await startTalk(service);
-      const execution = n8n.execution();
-      await askCustomer(service, talk, execution, { accept: { type: 'choice', choices } });
+      const accept = { type: 'choice', choices };
+      const { talk, execution } = await askNewCustomer(stage, { accept });
       await talk.customer.write(choice);
       expect((await goesOn(execution)).answer.value).toBe(choice);
     }
   });
 
   it('cannot have its reminder after its end', async () => {
-    const { conversationId } = await startTalk(service);
-    const { status, body } = await service.api.post('/api/waits', {
+    const { status, body } = await postWait(stage, stage.n8n.execution(), {
       kind: 'reply',
-      conversation_id: conversationId,
-      message: 'Which day?',
-      resume_url: n8n.execution().url,
+      conversation_id: (await startTalk(stage)).conversationId,
       remind_after: 7200,
-      expires_at: new Date(Date.now() + offset + 7_200_000).toISOString(),
+      expires_at: new Date(stage.now() + 7_200_000).toISOString(),
     });
     expect([status, body.error.param]).toEqual([400, 'remind_after']);
     expect(body.error.message).toBe(
@@ -123,34 +107,31 @@ describe('a question that accepts one kind of answer', () => {
   });
 
   it('reminds once, when the customer is silent for as long as remind_after says', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
-    const wait = await askCustomer(service, talk, execution, {
+    const { talk, execution, wait } = await askNewCustomer(stage, {
       remind_after: 600,
       remind_message: 'Are you still there?',
     });
-    offset += 599_000;
-    await waitOf(service, wait);
+    stage.pass(599_000);
+    await waitOf(stage, wait);
     expect(await textsTo(talk.customer)).toHaveLength(1);
-    offset += 2000;
+    stage.pass(2000);
     expect(await textsReach(talk, 2)).toContain('Are you still there?');
-    offset += 6_000_000;
+    stage.pass(6_000_000);
     await talk.customer.write('yes');
     await goesOn(execution);
     expect(await textsTo(talk.customer)).toHaveLength(2);
   });
 
   it('reminds with the question itself, and later when an answer came that was not accepted', async () => {
-    const talk = await startTalk(service);
     const fields = { message: 'Which day?', accept: { type: 'date' }, remind_after: 600 };
-    await askCustomer(service, talk, n8n.execution(), fields);
-    offset += 500_000;
+    const { talk } = await askNewCustomer(stage, fields);
+    stage.pass(500_000);
     await talk.customer.write('hm');
     await textsReach(talk, 2);
-    offset += 500_000;
+    stage.pass(500_000);
     await talk.customer.read();
     expect(await textsTo(talk.customer)).toHaveLength(2);
-    offset += 101_000;
+    stage.pass(101_000);
     expect(await textsReach(talk, 3)).toEqual(['Which day?', 'Which day?', 'Which day?']);
   });
 
@@ -162,15 +143,13 @@ describe('a question that accepts one kind of answer', () => {
     };
     for (const [path, filter] of Object.entries(filters))
       expect(
-        await service.api.post('/api/hooks', {
+        await stage.api.post('/api/hooks', {
           events: [path === '/without-automations' ? 'message.sent' : 'message.received'],
           target_url: events.url + path,
           filter,
         }),
       ).toMatchObject({ status: 201, body: { filter } });
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
-    const wait = await askCustomer(service, talk, execution, { message: 'Q?' });
+    const { talk, execution, wait } = await askNewCustomer(stage, { message: 'Q?' });
     await talk.customer.write('A!');
     await goesOn(execution);
     const ofTalk = () =>
@@ -186,7 +165,7 @@ describe('a question that accepts one kind of answer', () => {
         ['A!', wait.id],
       ]),
     );
-    await service.api.post(`/api/conversations/${talk.conversationId}/handback`);
+    await stage.api.post(`/api/conversations/${talk.conversationId}/handback`);
     const textsAt = (path: keyof typeof filters) =>
       events.requests
         .filter((request) => request.path === path)
@@ -197,11 +176,11 @@ describe('a question that accepts one kind of answer', () => {
   });
 
   it('leaves the answer out of what the agent answers', async () => {
-    await service.api.patch('/api/agent', { enabled: true });
-    const talk = await startTalk(service);
+    await stage.api.patch('/api/agent', { enabled: true });
+    const talk = await startTalk(stage);
     await textsReach(talk, 1);
-    const execution = n8n.execution();
-    await askCustomer(service, talk, execution, { message: 'Your order number?' });
+    const execution = stage.n8n.execution();
+    await askCustomer(stage, talk, execution, { message: 'Your order number?' });
     await talk.customer.write('A-1042');
     expect(await goesOn(execution)).toMatchObject({ status: 'answered' });
     // What comes after the answer is for the agent again, which has answered nothing before.
@@ -209,6 +188,6 @@ describe('a question that accepts one kind of answer', () => {
     const [, question, ...others] = await textsReach(talk, 3);
     expect(question).toBe('Your order number?');
     expect(others).toEqual([expect.stringContaining('I am passing you to a person')]);
-    await service.api.patch('/api/agent', { enabled: false });
+    await stage.api.patch('/api/agent', { enabled: false });
   });
 });

@@ -1,62 +1,52 @@
 // The execution is called until a call has ended well and its wait is collected, and never after that.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  startExecutionHost,
-  type ExecutionHost,
-  type RestingExecution,
-} from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
+import { startExecutionHost, type RestingExecution } from '../../helpers/restingExecution.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { askTeam, goesOn, waitOf, type Json } from './support.ts';
+import {
+  askTeam,
+  decide,
+  goesOn,
+  startWaitStage,
+  waitOf,
+  type Json,
+  type WaitStage,
+} from './support.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('an execution that is resumed', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
-  let offset = 0;
+  let stage: WaitStage;
 
   beforeAll(async () => {
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
-      clock: { now: () => new Date(Date.now() + offset) },
-    });
+    stage = await startWaitStage();
   });
-  afterAll(async () => {
-    await service?.stop();
-    await n8n?.close();
-  });
+  afterAll(() => stage?.close());
 
-  const decide = async ({ id }: { id: string }): Promise<void> => {
-    const { status } = await service.api.post(`/api/waits/${id}/decide`, { approved: true });
-    expect(status).toBe(200);
-  };
   /** Lets time pass until a wait has so many attempts on record. */
   const attempts = (wait: { id: string }, count: number, stepMs = 1000): Promise<Json[]> =>
     waitFor(`${count} attempts`, async () => {
-      const { resume } = await waitOf(service, wait);
+      const { resume } = await waitOf(stage, wait);
       if (resume.attempts.length >= count) return resume.attempts;
-      offset += stepMs;
+      stage.pass(stepMs);
       return null;
     });
   /** Moves the clock to each next attempt until there are enough, however long one takes. */
   const untilAttempts = (wait: Json, isEnough: (resume: Json) => boolean): Promise<Json> =>
     waitFor('enough attempts', async () => {
-      const { resume } = await waitOf(service, wait);
+      const { resume } = await waitOf(stage, wait);
       if (isEnough(resume)) return resume;
-      const nextInMs = Date.parse(resume.next_attempt_at) - Date.now() - offset;
-      if (nextInMs > 0) offset += nextInMs;
+      const nextInMs = Date.parse(resume.next_attempt_at) - stage.now();
+      if (nextInMs > 0) stage.pass(nextInMs);
       return null;
     });
   const askAndDecide = async (execution: RestingExecution): Promise<Json> => {
-    const wait = await askTeam(service, execution);
-    await decide(wait);
+    const wait = await askTeam(stage, execution);
+    expect((await decide(stage, wait)).status).toBe(200);
     return wait;
   };
 
   it('is called again when the decision comes before the execution rests', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(409);
     const wait = await askAndDecide(execution);
     const [first] = await attempts(wait, 1, 0);
@@ -64,7 +54,7 @@ describe('an execution that is resumed', () => {
       status: 409,
       problem: expect.stringMatching(/^localhost:\d+ answered 409: .* not waiting yet/),
     });
-    offset += 2000;
+    stage.pass(2000);
     expect(await goesOn(execution)).toMatchObject({
       id: wait.id,
       status: 'approved',
@@ -77,7 +67,7 @@ describe('an execution that is resumed', () => {
   });
 
   it('is called again when it answers 200 without collecting', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(200, 200);
     const wait = await askAndDecide(execution);
     expect(await attempts(wait, 3)).toMatchObject([
@@ -86,23 +76,23 @@ describe('an execution that is resumed', () => {
       { status: 200, problem: null },
     ]);
     await goesOn(execution);
-    expect((await waitOf(service, wait)).resume.state).toBe('done');
+    expect((await waitOf(stage, wait)).resume.state).toBe('done');
   });
 
   it('is not called again when it collects after a call that ended well', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(200, 200, 200, 200);
     const wait = await askAndDecide(execution);
     await attempts(wait, 4); // the next one is due in ten seconds
-    expect((await service.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
-    expect((await waitOf(service, wait)).resume).toMatchObject({
+    expect((await stage.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
+    expect((await waitOf(stage, wait)).resume).toMatchObject({
       state: 'done',
       next_attempt_at: null,
     });
   });
 
   it('goes on after its n8n was away for ten minutes', async () => {
-    const host = await startExecutionHost(() => service.api);
+    const host = await startExecutionHost(() => stage.api);
     const execution = host.execution();
     await host.goAway();
     const wait = await askAndDecide(execution);
@@ -115,7 +105,7 @@ describe('an execution that is resumed', () => {
       problem: expect.stringContaining('refused the connection'),
     });
     await host.comeBack();
-    const waitMs = Date.parse(resume.next_attempt_at) - (Date.now() + offset);
+    const waitMs = Date.parse(resume.next_attempt_at) - stage.now();
     expect(waitMs).toBeLessThanOrEqual(5 * MINUTE_MS);
     await untilAttempts(wait, ({ state }) => state === 'done');
     await goesOn(execution);
@@ -123,12 +113,12 @@ describe('an execution that is resumed', () => {
   });
 
   it('is never called again once it has collected, and collecting late gives the same', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     const wait = await askAndDecide(execution);
     const collected = await goesOn(execution);
     await attempts(wait, 1, 0);
-    offset += 3 * 3600_000;
-    const again = await service.api.post(`/api/waits/${wait.id}/collect`);
+    stage.pass(3 * 3600_000);
+    const again = await stage.api.post(`/api/waits/${wait.id}/collect`);
     expect(again.status).toBe(200);
     expect(again.body.collected_at).toBe(collected.collected_at);
     expect(again.body.decision).toEqual(collected.decision);
@@ -139,27 +129,27 @@ describe('an execution that is resumed', () => {
     ['its n8n gave up on the answer', 503],
     ['a proxy gave up on its n8n', 504],
   ])('is called again when it collects after %s', async (_, status) => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(status);
     const wait = await askAndDecide(execution);
     await attempts(wait, 1, 0);
     // Its request to collect outlasted the call, so nobody reads the answer any more.
-    expect((await service.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
-    offset += 16_000;
+    expect((await stage.api.post(`/api/waits/${wait.id}/collect`)).status).toBe(200);
+    stage.pass(16_000);
     await goesOn(execution);
     expect((await attempts(wait, 2, 0)).at(-1)).toMatchObject({ status: 200, problem: null });
-    expect(await waitOf(service, wait)).toMatchObject({
+    expect(await waitOf(stage, wait)).toMatchObject({
       resume: { state: 'done', next_attempt_at: null },
     });
   });
 
   it('is called again when its n8n dies collecting, also while a proxy answers for it', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer('die', 404, 502);
     const wait = await askAndDecide(execution);
     await untilAttempts(wait, ({ next_attempt_at: next }) => next === null);
     expect(execution.wentOnWith).toHaveLength(1);
-    expect((await waitOf(service, wait)).resume.attempts).toMatchObject([
+    expect((await waitOf(stage, wait)).resume.attempts).toMatchObject([
       { status: null },
       { status: 404 },
       { status: 502 },
@@ -168,36 +158,36 @@ describe('an execution that is resumed', () => {
   });
 
   it('leaves an older wait alone once a newer one has its address', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(409);
     const older = await askAndDecide(execution);
     await attempts(older, 1, 0);
-    const newer = await askTeam(service, execution);
-    offset += 5000;
+    const newer = await askTeam(stage, execution);
+    stage.pass(5000);
     await waitFor('the older one to be given up', async () => {
-      const { resume } = await waitOf(service, older);
+      const { resume } = await waitOf(stage, older);
       return resume.state === 'gave_up' && resume.problem.includes('newer wait');
     });
-    const late = await service.api.post(`/api/waits/${older.id}/collect`);
+    const late = await stage.api.post(`/api/waits/${older.id}/collect`);
     expect(late.status).toBe(409);
     expect(late.body.error).toMatchObject({ code: 'wait_superseded', existing_id: newer.id });
-    await decide(newer);
+    expect((await decide(stage, newer)).status).toBe(200);
     expect(await goesOn(execution)).toMatchObject({ id: newer.id });
     expect(execution.calls).toEqual([older.id, newer.id]);
   });
 
   it('has its open wait cancelled when a newer one has its address', async () => {
-    const execution = n8n.execution();
-    const older = await askTeam(service, execution);
-    await askTeam(service, execution);
-    expect(await waitOf(service, older)).toMatchObject({
+    const execution = stage.n8n.execution();
+    const older = await askTeam(stage, execution);
+    await askTeam(stage, execution);
+    expect(await waitOf(stage, older)).toMatchObject({
       status: 'cancelled',
       resume: { state: 'none' },
     });
   });
 
   it('is given up after a day of 404, and the wait says why', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answerAlways(404);
     const wait = await askAndDecide(execution);
     const resume = await untilAttempts(wait, ({ state }) => state === 'gave_up');
@@ -207,8 +197,8 @@ describe('an execution that is resumed', () => {
     const first = Date.parse(resume.attempts[0].at);
     expect(Date.parse(resume.attempts.at(-2).at) - first).toBeLessThan(24 * 3600_000);
     const calls = execution.calls.length;
-    offset += 24 * 3600_000;
-    const other = n8n.execution();
+    stage.pass(24 * 3600_000);
+    const other = stage.n8n.execution();
     await askAndDecide(other);
     await goesOn(other);
     expect(execution.calls).toHaveLength(calls);
@@ -221,21 +211,21 @@ describe('an execution that is resumed', () => {
   ])(
     'is not called again once n8n says that it was stopped or deleted (%d: %s)',
     async (status, message) => {
-      const execution = n8n.execution();
+      const execution = stage.n8n.execution();
       execution.answer(409, { status, message });
       const wait = await askAndDecide(execution);
       await attempts(wait, 2);
-      expect((await waitOf(service, wait)).resume).toMatchObject({
+      expect((await waitOf(stage, wait)).resume).toMatchObject({
         state: 'gave_up',
         problem: expect.stringMatching(/^The execution is gone\. .* answered \d+: /),
         next_attempt_at: null,
       });
-      expect((await waitOf(service, wait)).resume.problem).toContain(message);
+      expect((await waitOf(stage, wait)).resume.problem).toContain(message);
     },
   );
 
   it('has what it answered on record, without the signature in its address', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer({ status: 503, message: `Not at ${execution.url} now` });
     const [first] = await attempts(await askAndDecide(execution), 1);
     expect(first.problem).toMatch(/ answered 503\. It says: Not at https:.*\?… now$/);
@@ -243,9 +233,9 @@ describe('an execution that is resumed', () => {
   });
 
   it('goes on without an answer when its wait is cancelled', async () => {
-    const execution = n8n.execution();
-    const wait = await askTeam(service, execution);
-    await service.api.post(`/api/waits/${wait.id}/cancel`);
+    const execution = stage.n8n.execution();
+    const wait = await askTeam(stage, execution);
+    await stage.api.post(`/api/waits/${wait.id}/cancel`);
     expect(await goesOn(execution)).toMatchObject({
       status: 'cancelled',
       decision: null,
@@ -254,8 +244,8 @@ describe('an execution that is resumed', () => {
   });
 
   it('collects nothing while the wait is open', async () => {
-    const wait = await askTeam(service, n8n.execution());
-    const early = await service.api.post(`/api/waits/${wait.id}/collect`);
+    const wait = await askTeam(stage, stage.n8n.execution());
+    const early = await stage.api.post(`/api/waits/${wait.id}/collect`);
     expect(early.status).toBe(409);
     expect(early.body.error.code).toBe('wait_not_ended');
   });

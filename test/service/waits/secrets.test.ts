@@ -3,14 +3,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
-import {
-  SIGNATURE,
-  startExecutionHost,
-  type ExecutionHost,
-} from '../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
+import { SIGNATURE } from '../../helpers/restingExecution.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
-import { askCustomer, askTeam, goesOn, startTalk, waitOf } from './support.ts';
+import {
+  askCustomer,
+  askNewCustomer,
+  askTeam,
+  decide,
+  goesOn,
+  startTalk,
+  startWaitStage,
+  waitOf,
+  type WaitStage,
+} from './support.ts';
 
 const EMAIL = 'maria.perez@example.com';
 const PHONE = '5491155550134';
@@ -18,31 +23,23 @@ const MASKED_PHONE = '+54•••••••••34';
 
 describe('a wait', () => {
   const logged: string[] = [];
-  let service: TestService;
-  let n8n: ExecutionHost;
+  let stage: WaitStage;
   let otherKey: ApiClient;
 
   beforeAll(async () => {
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
+    stage = await startWaitStage({
       env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' },
       log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
     });
-    const member = await signedInBrowser(service.url);
+    const member = await signedInBrowser(stage.url);
     const made = await member.post('/keys', { name: 'other' });
-    otherKey = apiClient(service.url, /cs_live_[0-9A-Za-z]{32}/.exec(made.html)![0]);
+    otherKey = apiClient(stage.url, /cs_live_[0-9A-Za-z]{32}/.exec(made.html)![0]);
   });
-  afterAll(async () => {
-    await service?.stop();
-    await n8n?.close();
-  });
+  afterAll(() => stage?.close());
 
   it('shows an e-mail that it asked for to its own key, and masked to every other', async () => {
-    const talk = await startTalk(service);
-    const execution = n8n.execution();
     const accept = { type: 'email' };
-    const wait = await askCustomer(service, talk, execution, { accept });
+    const { talk, execution, wait } = await askNewCustomer(stage, { accept });
     await talk.customer.write(`It is ${EMAIL}`);
     expect((await goesOn(execution)).answer).toMatchObject({
       value: EMAIL,
@@ -61,29 +58,29 @@ describe('a wait', () => {
   });
 
   it("masks the contact's e-mail in question, details and note for other keys", async () => {
-    const talk = await startTalk(service, { email: EMAIL });
-    const wait = await askTeam(service, n8n.execution(), {
+    const talk = await startTalk(stage, { email: EMAIL });
+    const wait = await askTeam(stage, stage.n8n.execution(), {
       conversation_id: talk.conversationId,
       message: `Write to ${EMAIL}?`,
       details: { to: EMAIL },
     });
-    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true, note: `${EMAIL} ok` });
-    expect(JSON.stringify(await waitOf(service, wait))).toContain(EMAIL);
+    await decide(stage, wait, { approved: true, note: `${EMAIL} ok` });
+    expect(JSON.stringify(await waitOf(stage, wait))).toContain(EMAIL);
     expect(JSON.stringify((await otherKey.get(`/api/waits/${wait.id}`)).body)).not.toContain(EMAIL);
   });
 
   it("masks the contact's phone in choices, and an answer that is that number, for other keys", async () => {
-    const talk = await startTalk(service, { phone: `+${PHONE}` });
+    const talk = await startTalk(stage, { phone: `+${PHONE}` });
     const call = `Call +${PHONE}`;
-    const wait = await askCustomer(service, talk, n8n.execution(), {
+    const wait = await askCustomer(stage, talk, stage.n8n.execution(), {
       accept: { type: 'choice', choices: [call, 'Write to me'] },
     });
     const choice = (await otherKey.get(`/api/waits/${wait.id}`)).body;
     expect(choice.accept.choices).toEqual([`Call ${MASKED_PHONE}`, 'Write to me']);
-    await service.api.post(`/api/waits/${wait.id}/cancel`);
+    await stage.api.post(`/api/waits/${wait.id}/cancel`);
 
-    const execution = n8n.execution();
-    const number = await askCustomer(service, talk, execution, { accept: { type: 'number' } });
+    const execution = stage.n8n.execution();
+    const number = await askCustomer(stage, talk, execution, { accept: { type: 'number' } });
     await talk.customer.write(PHONE);
     expect((await goesOn(execution)).answer.value).toBe(Number(PHONE));
     const { answer } = (await otherKey.get(`/api/waits/${number.id}`)).body;
@@ -91,8 +88,8 @@ describe('a wait', () => {
   });
 
   it("masks the contact's e-mail in the labels of a decision for other keys", async () => {
-    const talk = await startTalk(service, { email: EMAIL });
-    const wait = await askTeam(service, n8n.execution(), {
+    const talk = await startTalk(stage, { email: EMAIL });
+    const wait = await askTeam(stage, stage.n8n.execution(), {
       conversation_id: talk.conversationId,
       approve_label: `Write to ${EMAIL}`,
       reject_label: `Block ${EMAIL}`,
@@ -102,21 +99,21 @@ describe('a wait', () => {
   });
 
   it('never shows the address at which its execution goes on', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(500);
-    const wait = await askTeam(service, execution);
-    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    const wait = await askTeam(stage, execution);
+    await decide(stage, wait);
     await goesOn(execution);
-    const shown = JSON.stringify(await waitOf(service, wait));
+    const shown = JSON.stringify(await waitOf(stage, wait));
     expect(shown).toContain(`"host":"${new URL(execution.url).host}"`);
     expect(shown).not.toContain(SIGNATURE);
-    expect(await service.stored()).not.toContain(SIGNATURE);
+    expect(await stage.service.stored()).not.toContain(SIGNATURE);
     expect(logged.join('')).toContain('an execution was called to go on');
     expect(logged.join('')).not.toContain(SIGNATURE);
   });
 
   it("shows nothing of the address when n8n's answer repeats it, in any spelling", async () => {
-    const execution = n8n.execution('/webhook/t0ken.t0ken.t0ken.t0ken', 'ab%2Bcd%2fef');
+    const execution = stage.n8n.execution('/webhook/t0ken.t0ken.t0ken.t0ken', 'ab%2Bcd%2fef');
     const repeated = [
       execution.url,
       '?signature=ab%2Bcd%2fef',
@@ -125,10 +122,10 @@ describe('a wait', () => {
       '/t0ken.t0ken.t0ken.t0ken',
     ];
     execution.answer({ status: 409, message: `No: ${repeated.join(' and ')}` });
-    const wait = await askTeam(service, execution);
-    await service.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    const wait = await askTeam(stage, execution);
+    await decide(stage, wait);
     await goesOn(execution);
-    const { resume } = await waitOf(service, wait);
+    const { resume } = await waitOf(stage, wait);
     const said = JSON.stringify(resume) + logged.join('');
     expect(resume.attempts[0].problem).toMatch(/It says: No: .*… and …/);
     expect(said).not.toMatch(/ab%2bcd|ab\+cd|t0ken/i);

@@ -1,17 +1,52 @@
 // Waits as a workflow has them: it opens one, rests, and goes on with what it collects.
-import type { ApiAnswer } from '../../helpers/apiClient.ts';
-import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
-import type { RestingExecution } from '../../helpers/restingExecution.ts';
-import type { TestService } from '../../helpers/service.ts';
+import { chatCustomer, type ApiAnswer, type ChatCustomer } from '../../helpers/apiClient.ts';
+import { startExecutionHost, type RestingExecution } from '../../helpers/restingExecution.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 export type Json = any;
 
+export type WaitStage = Awaited<ReturnType<typeof startWaitStage>>;
+
+/** A service, the n8n whose executions wait for it, and a clock that a test can set ahead. */
+export async function startWaitStage(options: TestServiceOptions = {}) {
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const n8n = await startExecutionHost(() => service.api);
+  const clock = { now: () => new Date(now()) };
+  const service = await startTestService({ ca: n8n.ca, clock, ...options });
+  return {
+    service,
+    n8n,
+    get api() {
+      return service.api;
+    },
+    get url() {
+      return service.url;
+    },
+    /** What the service's clock says. */
+    now,
+    /** Sets the service's clock ahead. */
+    pass: (ms: number) => void (aheadMs += ms),
+    close: async () => {
+      await service.stop();
+      await n8n.close();
+    },
+  };
+}
+
 export interface Talk {
   readonly customer: ChatCustomer;
   readonly conversationId: string;
 }
+
+type Api = Pick<TestService, 'api'>;
+type Resting = Pick<RestingExecution, 'url'>;
 
 /** A customer of the web chat who has written once. */
 export async function startTalk(
@@ -23,47 +58,53 @@ export async function startTalk(
   return { customer, conversationId };
 }
 
-/** Asks the customer of a talk. @returns the wait */
-export const askCustomer = async (
-  { api }: Pick<TestService, 'api'>,
-  { conversationId }: Pick<Talk, 'conversationId'>,
-  { url }: Pick<RestingExecution, 'url'>,
-  fields: Json = {},
-): Promise<Json> =>
-  opened(
-    await api.post('/api/waits', {
-      kind: 'reply',
-      conversation_id: conversationId,
-      message: 'What is your order number?',
-      resume_url: url,
-      ...fields,
-    }),
-  );
+/** Tries to ask as `askTeam` does. @returns the service's answer */
+export const postWait = ({ api }: Api, { url }: Resting, fields: Json = {}): Promise<ApiAnswer> =>
+  api.post('/api/waits', {
+    kind: 'decision',
+    message: 'Refund 49 EUR?',
+    resume_url: url,
+    ...fields,
+  });
 
-/** Asks the team. @returns the wait */
-export const askTeam = async (
-  { api }: Pick<TestService, 'api'>,
-  { url }: Pick<RestingExecution, 'url'>,
-  fields: Json = {},
-): Promise<Json> =>
-  opened(
-    await api.post('/api/waits', {
-      kind: 'decision',
-      message: 'Refund 49 EUR?',
-      resume_url: url,
-      ...fields,
-    }),
-  );
-
-function opened({ status, body }: ApiAnswer): Json {
+/** Asks the team, unless `fields` say otherwise. @returns the wait */
+export async function askTeam(where: Api, execution: Resting, fields: Json = {}): Promise<Json> {
+  const { status, body } = await postWait(where, execution, fields);
   if (status !== 201) throw new Error(`not opened: ${JSON.stringify(body)}`);
   return body;
 }
 
-export const waitOf = async (
-  { api }: Pick<TestService, 'api'>,
+/** Asks the customer of a talk. @returns the wait */
+export const askCustomer = (
+  where: Api,
+  { conversationId }: Pick<Talk, 'conversationId'>,
+  execution: Resting,
+  fields: Json = {},
+): Promise<Json> =>
+  askTeam(where, execution, {
+    kind: 'reply',
+    conversation_id: conversationId,
+    message: 'What is your order number?',
+    ...fields,
+  });
+
+/** Lets a new execution ask a new customer. */
+export async function askNewCustomer(stage: WaitStage, fields: Json = {}) {
+  const talk = await startTalk(stage);
+  const execution = stage.n8n.execution();
+  const wait = await askCustomer(stage, talk, execution, fields);
+  return { talk, execution, wait };
+}
+
+export const waitOf = async ({ api }: Api, { id }: { id: string }): Promise<Json> =>
+  (await api.get(`/api/waits/${id}`)).body;
+
+/** Tries to decide a wait. @returns the service's answer */
+export const decide = (
+  { api }: Api,
   { id }: { id: string },
-): Promise<Json> => (await api.get(`/api/waits/${id}`)).body;
+  decision: { approved: boolean; note?: string | null } = { approved: true },
+): Promise<ApiAnswer> => api.post(`/api/waits/${id}/decide`, decision);
 
 /** What an execution went on with, once it has. */
 export const goesOn = (execution: RestingExecution): Promise<Json> =>

@@ -14,7 +14,7 @@ import {
   type Talk,
   type WorkflowStage,
 } from '../agent/webhook/workflowStage.ts';
-import { goesOn, waitOf, type Json } from './support.ts';
+import { askTeam, decide, goesOn, postWait, waitOf, type Json } from './support.ts';
 
 describe("a question in the agent's turn", () => {
   let stage: WorkflowStage;
@@ -42,12 +42,8 @@ describe("a question in the agent's turn", () => {
     const { body } = await stage.workflow.turn();
     return { talk, turnId: body.turn_id as string };
   };
-  const ask = async (turnId: string, { url }: RestingExecution, fields: Json): Promise<Json> => {
-    const wait = { turn_id: turnId, resume_url: url, ...fields };
-    const { status, body } = await stage.api.post('/api/waits', wait);
-    expect(status).toBe(201);
-    return body;
-  };
+  const ask = (turnId: string, execution: RestingExecution, fields: Json): Promise<Json> =>
+    askTeam(stage, execution, { turn_id: turnId, ...fields });
 
   it("is sent in the agent's name, suspends the turn, and the answer begins no turn", async () => {
     const { talk, turnId } = await begin('Where is my order?');
@@ -81,12 +77,12 @@ describe("a question in the agent's turn", () => {
   it('to the team lets newer messages have turns of their own beside it', async () => {
     const { talk, turnId } = await begin('I want my money back');
     const execution = n8n.execution();
-    const wait = await ask(turnId, execution, { kind: 'decision', message: 'Refund?' });
+    const wait = await ask(turnId, execution, { message: 'Refund?' });
     expect(wait.conversation_id).toBe(talk.id);
     stage.workflow.answer(says('A colleague is looking at it.'));
     await talk.write('Hello?');
     expect(await talk.reply()).toBe('A colleague is looking at it.');
-    await stage.api.post(`/api/waits/${wait.id}/decide`, { approved: true });
+    await decide(stage, wait);
     expect(await goesOn(execution)).toMatchObject({ status: 'approved', turn_id: turnId });
     const { status } = await stage.operate(turnId, 'replies', { text: 'You have it back.' });
     expect(status).toBe(201);
@@ -110,12 +106,10 @@ describe("a question in the agent's turn", () => {
     stage.workflow.answer(answers({}));
     await talk.write('Two');
     await waitFor('the newer turn', async () => (await talk.turns()).length === 2);
-    const late = await stage.api.post('/api/waits', {
+    const late = await postWait(stage, n8n.execution(), {
       kind: 'reply',
       conversation_id: talk.id,
       turn_id: turnId,
-      message: 'One what?',
-      resume_url: n8n.execution().url,
     });
     expect([late.status, late.body.error.code]).toEqual([409, 'turn_superseded']);
     expect(await talk.replies()).toEqual([]);

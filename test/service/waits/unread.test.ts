@@ -14,7 +14,7 @@ import {
   type Talk,
   type WorkflowStage,
 } from '../agent/webhook/workflowStage.ts';
-import { goesOn, waitOf, type Json } from './support.ts';
+import { askCustomer, decide, goesOn, postWait, waitOf, type Json } from './support.ts';
 
 const IS_GONE = { status: 404, message: 'The execution "7" does not exist.' };
 
@@ -33,17 +33,8 @@ describe('what a customer writes to a question that', () => {
     await n8n?.close();
   });
 
-  const ask = async (talk: Talk, { url }: RestingExecution, fields: Json = {}): Promise<Json> => {
-    const { status, body } = await stage.api.post('/api/waits', {
-      kind: 'reply',
-      conversation_id: talk.id,
-      message: 'What is your order number?',
-      resume_url: url,
-      ...fields,
-    });
-    expect(status).toBe(201);
-    return body;
-  };
+  const ask = (talk: Talk, execution: RestingExecution, fields?: Json): Promise<Json> =>
+    askCustomer(stage, { conversationId: talk.id }, execution, fields);
   /** A customer whose first message is dealt with. The next turn answers. */
   const begin = async (): Promise<Talk> => {
     stage.workflow.answer(answers({}));
@@ -115,11 +106,10 @@ describe('what a customer writes to a question that', () => {
     const question = { turn_id: body.turn_id, accept: { type: 'number' } };
     const wait = await ask(talk, execution, question);
     await talk.write('I have no number');
-    const again = await stage.api.post('/api/waits', {
+    const again = await postWait(stage, execution, {
       kind: 'reply',
       conversation_id: talk.id,
       message: 'And your postcode?',
-      resume_url: execution.url,
       ...question,
     });
     expect([again.status, again.body.error?.code]).toEqual([409, 'turn_superseded']);
@@ -199,7 +189,7 @@ describe('what a customer writes to a question that', () => {
     const second = (await stage.workflow.turn(2)).body;
     expect(second.suspended_turns).toBe(1);
     const wait = await ask(talk, asked, { turn_id: second.turn_id, accept: { type: 'number' } });
-    await stage.api.post(`/api/waits/${card.id}/decide`, { approved: false });
+    await decide(stage, card, { approved: false });
     await goesOn(decided);
     expect((await stage.operate(first, 'hand-over')).status).toBe(200);
     expect(await goesOn(asked)).toMatchObject({ id: wait.id, status: 'taken_over' });

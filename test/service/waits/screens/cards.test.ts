@@ -7,54 +7,48 @@ import {
   signedInBrowser,
   type Browserless,
 } from '../../../helpers/browserless.ts';
-import {
-  startExecutionHost,
-  SIGNATURE,
-  type ExecutionHost,
-} from '../../../helpers/restingExecution.ts';
-import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { SIGNATURE } from '../../../helpers/restingExecution.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
-import { askCustomer, askTeam, goesOn, startTalk, waitOf } from '../support.ts';
+import {
+  askCustomer,
+  askNewCustomer,
+  askTeam,
+  goesOn,
+  startTalk,
+  startWaitStage,
+  waitOf,
+  type WaitStage,
+} from '../support.ts';
 
 const BEA = { name: 'Bea', email: 'bea@example.com', password: 'another good password' };
 
 describe('what workflows ask, on the screens', () => {
-  let service: TestService;
-  let n8n: ExecutionHost;
+  let stage: WaitStage;
   let ana: Browserless;
   let bea: Browserless;
-  let offset = 0;
 
   beforeAll(async () => {
-    n8n = await startExecutionHost(() => service.api);
-    service = await startTestService({
-      ca: n8n.ca,
-      clock: { now: () => new Date(Date.now() + offset) },
-      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '30' },
-    });
-    ana = await signedInBrowser(service.url);
+    stage = await startWaitStage({ env: { ...MEMBER_ENV, AGENT_QUIET_MS: '30' } });
+    ana = await signedInBrowser(stage.url);
     bea = await join();
   });
-  afterAll(async () => {
-    await service?.stop();
-    await n8n?.close();
-  });
+  afterAll(() => stage?.close());
 
   async function join() {
     const { name, ...credentials } = BEA;
     const { text } = await ana.post('/team/invites', { note: name });
     const token = /\/join\?token=([\w-]+)/.exec(text)![1]!;
-    await browserless(service.url).post('/join', { token, name, ...credentials });
-    return signedInBrowser(service.url, credentials);
+    await browserless(stage.url).post('/join', { token, name, ...credentials });
+    return signedInBrowser(stage.url, credentials);
   }
   const count = async () => (await ana.get('/waiting/count')).html;
   const waitForText = (path: string, words: string) =>
     waitFor(`${path} to say ${words}`, async () => (await ana.get(path)).text.includes(words));
 
   it('shows the question with its details in the thread, and takes a decision with a note', async () => {
-    const execution = n8n.execution();
-    const { conversationId } = await startTalk(service, { name: 'María' });
-    const { id } = await askTeam(service, execution, {
+    const execution = stage.n8n.execution();
+    const { conversationId } = await startTalk(stage, { name: 'María' });
+    const { id } = await askTeam(stage, execution, {
       conversation_id: conversationId,
       message: 'Refund 49 EUR to <María>?',
       details: { order_number: 'A-1042', items: [{ name: 'Lamp', price: 49 }], vip: true },
@@ -83,13 +77,13 @@ describe('what workflows ask, on the screens', () => {
     const late = await bea.post(decide, { verdict: 'approve', note: '' });
     expect(late.text).toContain('This was already decided or has ended.');
     expect(late.text).toContain('Rejected by ana');
-    expect((await waitOf(service, { id })).status).toBe('rejected');
+    expect((await waitOf(stage, { id })).status).toBe('rejected');
   });
 
   it('takes one of two decisions that are made at once, and tells the other member who made it', async () => {
     for (let round = 0; round < 4; round++) {
-      const execution = n8n.execution();
-      const { id } = await askTeam(service, execution, { message: `Round ${round}?` });
+      const execution = stage.n8n.execution();
+      const { id } = await askTeam(stage, execution, { message: `Round ${round}?` });
       const decide = `/waits/${id}/decide`;
       const answers = await Promise.all([
         ana.post(decide, { verdict: 'approve', note: 'Yes.' }),
@@ -110,23 +104,23 @@ describe('what workflows ask, on the screens', () => {
   });
 
   it('leads from each thing that waits to the next one, and round again', async () => {
-    const talks = [await startTalk(service), await startTalk(service)] as const;
+    const talks = [await startTalk(stage), await startTalk(stage)] as const;
     const asked: string[] = [];
     for (const conversation_id of [talks[0].conversationId, undefined, talks[1].conversationId])
-      asked.push((await askTeam(service, n8n.execution(), { conversation_id })).id);
+      asked.push((await askTeam(stage, stage.n8n.execution(), { conversation_id })).id);
     const next = async (from: string) =>
       (await ana.get(`/waiting/next?from=${from}`)).path.split('#')[0];
     const [first, second] = talks.map(({ conversationId }) => `/conversations/${conversationId}`);
     expect(await next('')).toBe(first);
     expect(await next(talks[0].conversationId)).toBe(`/waits/${asked[1]}`);
     expect(await next(talks[1].conversationId)).toBe(first);
-    await service.api.post(`/api/waits/${asked[1]}/cancel`);
+    await stage.api.post(`/api/waits/${asked[1]}/cancel`);
     expect(await next(talks[0].conversationId)).toBe(second);
-    for (const id of asked) await service.api.post(`/api/waits/${id}/cancel`);
+    for (const id of asked) await stage.api.post(`/api/waits/${id}/cancel`);
   });
 
   it('takes a decision only from the two buttons, and no note that is too long', async () => {
-    const { id } = await askTeam(service, n8n.execution());
+    const { id } = await askTeam(stage, stage.n8n.execution());
     const wrong: Record<string, string>[] = [
       {},
       { verdict: 'yes' },
@@ -136,18 +130,18 @@ describe('what workflows ask, on the screens', () => {
       const answer = await ana.post(`/waits/${id}/decide`, values);
       expect(answer.text).toContain('Not decided. Press one of the two buttons');
     }
-    expect((await waitOf(service, { id })).status).toBe('open');
-    await service.api.post(`/api/waits/${id}/cancel`);
+    expect((await waitOf(stage, { id })).status).toBe('open');
+    await stage.api.post(`/api/waits/${id}/cancel`);
     expect((await ana.get(`/waits/${id}`)).text).toMatch(/Withdrawn by .+ \(API\) now/);
   });
 
   it('lists everything that waits for a decision, oldest first, and counts it', async () => {
     expect(await count()).toBe('');
     expect((await ana.get('/waiting')).text).toContain('Nothing waits for a decision.');
-    const [one, two] = [n8n.execution(), n8n.execution()];
-    const { conversationId } = await startTalk(service, { name: 'Kenji' });
-    const first = await askTeam(service, one, { message: 'Publish the price list?' });
-    const second = await askTeam(service, two, {
+    const [one, two] = [stage.n8n.execution(), stage.n8n.execution()];
+    const { conversationId } = await startTalk(stage, { name: 'Kenji' });
+    const first = await askTeam(stage, one, { message: 'Publish the price list?' });
+    const second = await askTeam(stage, two, {
       message: 'Send a voucher?',
       conversation_id: conversationId,
     });
@@ -168,14 +162,14 @@ describe('what workflows ask, on the screens', () => {
     const late = await bea.post(`/waiting/waits/${first.id}/decide`, { verdict: 'reject' });
     expect(late.text).toContain('This was already decided or has ended.');
     expect(late.text).toContain('Approved by ana');
-    await service.api.post(`/api/waits/${second.id}/cancel`);
+    await stage.api.post(`/api/waits/${second.id}/cancel`);
     expect(await count()).toBe('');
   });
 
   it('has a page for each question, with every call to the workflow and its result', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answer(409, 404);
-    const { id } = await askTeam(service, execution, { message: 'Publish it?' });
+    const { id } = await askTeam(stage, execution, { message: 'Publish it?' });
     const decided = await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
     expect([decided.path, decided.status]).toEqual([`/waits/${id}`, 200]);
     await goesOn(execution);
@@ -187,16 +181,16 @@ describe('what workflows ask, on the screens', () => {
   });
 
   it('says that n8n cannot be reached, and that an execution has ended without its answer', async () => {
-    const execution = n8n.execution();
-    await n8n.goAway();
-    const { id } = await askTeam(service, execution, { message: 'Is it there?' });
+    const execution = stage.n8n.execution();
+    await stage.n8n.goAway();
+    const { id } = await askTeam(stage, execution, { message: 'Is it there?' });
     await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
     await waitForText(`/waits/${id}`, 'n8n cannot be reached at localhost:');
     await waitForText(`/waits/${id}`, 'tried 2 times');
-    await n8n.comeBack();
+    await stage.n8n.comeBack();
     execution.answerAlways(404);
     await waitForText(`/waits/${id}`, 'answered 404');
-    offset += 25 * 3_600_000;
+    stage.pass(25 * 3_600_000);
     await waitForText(
       `/waits/${id}`,
       'The workflow never collected this. The execution is gone: it did not',
@@ -204,12 +198,12 @@ describe('what workflows ask, on the screens', () => {
   });
 
   it('does not say that the execution has ended when a newer question has its address', async () => {
-    const execution = n8n.execution();
+    const execution = stage.n8n.execution();
     execution.answerAlways(503);
-    const { id } = await askTeam(service, execution, { message: 'The first?' });
+    const { id } = await askTeam(stage, execution, { message: 'The first?' });
     await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
     await waitForText(`/waits/${id}`, 'answered 503');
-    await askTeam(service, execution, { message: 'The second?' });
+    await askTeam(stage, execution, { message: 'The second?' });
     await waitForText(
       `/waits/${id}`,
       'The workflow never collected this. A newer wait has the same address',
@@ -218,9 +212,7 @@ describe('what workflows ask, on the screens', () => {
   });
 
   it('shows a question to the customer as a quiet line in the thread, where it can be cancelled', async () => {
-    const execution = n8n.execution();
-    const talk = await startTalk(service);
-    const wait = await askCustomer(service, talk, execution, {
+    const { talk, wait } = await askNewCustomer(stage, {
       accept: { type: 'choice', choices: ['Tuesday', 'Thursday'] },
     });
     const path = `/conversations/${talk.conversationId}`;
@@ -232,8 +224,8 @@ describe('what workflows ask, on the screens', () => {
     const { text: after } = await ana.post(`${path}/waits/${wait.id}/cancel`);
     expect(after).toContain('ana cancelled the question of the workflow.');
 
-    const again = n8n.execution();
-    await askCustomer(service, talk, again);
+    const again = stage.n8n.execution();
+    await askCustomer(stage, talk, again);
     await talk.customer.write('A-1042');
     expect(await goesOn(again)).toMatchObject({ answer: { text: 'A-1042' } });
     await waitForText(path, 'The workflow has its answer and has gone on.');
