@@ -114,39 +114,33 @@ describe('another try', () => {
 });
 
 describe('the message names what to look at', () => {
-  it('a key that is refused', async () => {
-    faultsExpected = true;
-    const { next } = await openModel({ apiKey: 'sk-another-key' });
-    const { message } = await failureOf(next());
-    expect(message).toBe("The model's server refused the key (401): check LLM_API_KEY.");
-  });
-
-  it('a key that is missing', async () => {
-    faultsExpected = true;
-    const { next } = await openModel({ apiKey: undefined });
-    expect((await failureOf(next())).message).toBe(
+  it.each([
+    [
+      'a key that is refused',
+      { apiKey: 'sk-another-key' },
+      "The model's server refused the key (401): check LLM_API_KEY.",
+    ],
+    [
+      'a key that is missing',
+      { apiKey: undefined },
       "The model's server asks for a key (401): set LLM_API_KEY.",
-    );
-  });
-
-  it('a model that does not exist', async () => {
-    faultsExpected = true;
-    const { next } = await openModel({ model: 'gpt-0' });
-    expect((await failureOf(next())).message).toBe(
+    ],
+    [
+      'a model that does not exist',
+      { model: 'gpt-0' },
       `The model's server knows no such model or address (404): check LLM_MODEL ("gpt-0") and LLM_BASE_URL: The model 'gpt-0' does not exist`,
-    );
+    ],
+  ])('%s', async (_what, options, message) => {
+    faultsExpected = true;
+    const { next } = await openModel(options);
+    expect((await failureOf(next())).message).toBe(message);
   });
 
   it('an address without /v1', async () => {
     faultsExpected = true;
     const { server } = await openModel();
-    const model = await createOpenAiModel({
-      baseUrl: server.url.replace('/v1', ''),
-      apiKey: server.apiKey,
-      model: server.model,
-      timeoutMs: 10_000,
-    });
-    expect((await failureOf(model.next(turnOf(), new AbortController().signal))).message).toContain(
+    const { next } = await openModel({ baseUrl: server.url.replace('/v1', '') });
+    expect((await failureOf(next())).message).toContain(
       'check LLM_MODEL ("test-model") and LLM_BASE_URL',
     );
   });
@@ -162,13 +156,8 @@ describe('the message names what to look at', () => {
   });
 
   it('nobody there', async () => {
-    const model = await createOpenAiModel({
-      baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
-      apiKey: undefined,
-      model: 'm',
-      timeoutMs: 10_000,
-    });
-    expect((await failureOf(model.next(turnOf(), new AbortController().signal))).message).toBe(
+    const { next } = await openModel({ baseUrl: `http://127.0.0.1:${await freePort()}/v1` });
+    expect((await failureOf(next())).message).toBe(
       '127.0.0.1 refused the connection: nothing listens there. LLM_BASE_URL says where the model is.',
     );
   });
