@@ -103,10 +103,9 @@ describe('a tool that is not read-only', () => {
   it('is called on a yes, also when its argument has words of our own question', async () => {
     const write = acting('write_ticket', 'Writes a ticket', schema({ subject: {} }));
     const words = 'write a ticket: Shall I restart the router?';
-    const asked = said(sentence('confirmCall', 'en', { action: `write ticket ${words}` }));
-    expect(await next([words, asked, 'yes'], { tools: [write] })).toEqual(
-      callOf('write_ticket', { subject: words }),
-    );
+    expect(
+      await next([words, confirming(`write ticket ${words}`), 'yes'], { tools: [write] }),
+    ).toEqual(callOf('write_ticket', { subject: words }));
   });
 
   it('is repeated with a default that is an object', async () => {
@@ -137,9 +136,8 @@ describe('a tool that is not read-only', () => {
   });
 
   it('is not called on a yes to the offer of a person that follows our question', async () => {
-    const offered = said(`${sentence('confirmCall', 'en', { action: 'cancel order 4455' })}
-
-${sentence('toolFailed', 'en')}`);
+    const question = sentence('confirmCall', 'en', { action: 'cancel order 4455' });
+    const offered = said(`${question}\n\n${sentence('toolFailed', 'en')}`);
     expect(await next(['cancel order 4455', offered, 'yes'])).not.toHaveProperty('calls');
   });
 
@@ -258,14 +256,12 @@ describe('hostile inputs take bounded time', () => {
       schema({ ...ORDER_ID, q: { type: 'string', pattern: '(a+)+$' } }),
     ),
   );
-  const kinds = ['date', 'email', 'url', 'phone', 'order_id', 'name', 'time'].map(
-    (name) => [name, { type: 'string' }] as const,
-  );
+  const names = ['date', 'email', 'url', 'phone', 'order_id', 'name', 'time'];
   const demanding = tool(
     'lookup',
     'Looks up',
     schema({
-      ...Object.fromEntries(kinds),
+      ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
       amount: { type: 'number' },
       moment: { type: 'string', format: 'date-time' },
       p1: { type: 'string', pattern: '(a+)+$' },
@@ -300,10 +296,7 @@ describe('hostile inputs take bounded time', () => {
     const text = `lookup ${piece.repeat(4096)}`.slice(0, 4096);
     await next([text], { tools: many });
     await next([text], { tools: [demanding] });
-    await next(
-      [text, said(sentence('askForArgument', 'en', { what: 'Date (2026-12-31)' })), text],
-      { tools: [demanding] },
-    );
+    await next([text, asking('Date (2026-12-31)'), text], { tools: [demanding] });
   });
 
   it('a long history', async () => {

@@ -125,6 +125,9 @@ export const callOf = (name: string, args: JsonObject): Step => ({
 export const reply = (text: string): Step => ({ type: 'reply', text });
 export const ask = (what: string, language: Language = 'en') =>
   reply(sentence('askForArgument', language, { what }));
+/** The same as a question that the agent has asked. */
+export const asking = (what = 'Order number', language: Language = 'en') =>
+  said(sentence('askForArgument', language, { what }));
 export const UNKNOWN: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
 export const confirm = (action: string, language: Language = 'en') =>
   reply(sentence('confirmCall', language, { action }));
@@ -135,9 +138,6 @@ export const confirming = (action: string, language: Language = 'en') =>
 export const OFFSET =
   new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).format(NOW).split('GMT')[1] ||
   '+00:00';
-/** What `ask` asks, as a question that the agent has asked. */
-export const asking = (language: Language = 'en') =>
-  said(sentence('askForArgument', language, { what: 'Order number' }));
 
 /** The value that a tool with one argument is called with; undefined when it is not called. */
 export async function filled(

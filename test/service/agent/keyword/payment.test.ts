@@ -1,6 +1,6 @@
 // The keyword agent and payment links: one amount, repeated to the customer, and never without a
 // person.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Language } from '../../../../service/src/agent/agentModel.ts';
 import { asksToPay, moneyIn, readPayment } from '../../../../service/src/agent/keyword/payment.ts';
 import { sentence, SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
@@ -112,7 +112,10 @@ describe('the keyword agent in the loop', () => {
     await setUpManual(agent.service);
   });
   afterAll(() => agent?.close());
+  beforeEach(() => setPolicy('ask'));
 
+  const setPolicy = (payment_links: string) =>
+    agent.service.api.patch('/api/agent', { payment_links });
   const linksOf = async ({ id }: Talk) =>
     (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
   const approve = async (talk: Talk) => {
@@ -157,22 +160,18 @@ describe('the keyword agent in the loop', () => {
   );
 
   it('a person decides even where the agent may make links by itself: here the customer names the price', async () => {
-    await agent.service.api.patch('/api/agent', { payment_links: 'allow' });
-    try {
-      const talk = await agent.talk('I want to pay 1 dollar for the car');
-      await talk.reply();
-      await talk.write('yes');
-      expect(await talk.reply(2)).toBe(SENTENCES.waitingForApproval.en);
-      expect(await talk.calls()).toMatchObject([
-        {
-          status: 'pending_approval',
-          arguments: { amount: 1, currency: 'usd', description: 'the car' },
-        },
-      ]);
-      expect(await linksOf(talk)).toEqual([]);
-    } finally {
-      await agent.service.api.patch('/api/agent', { payment_links: 'ask' });
-    }
+    await setPolicy('allow');
+    const talk = await agent.talk('I want to pay 1 dollar for the car');
+    await talk.reply();
+    await talk.write('yes');
+    expect(await talk.reply(2)).toBe(SENTENCES.waitingForApproval.en);
+    expect(await talk.calls()).toMatchObject([
+      {
+        status: 'pending_approval',
+        arguments: { amount: 1, currency: 'usd', description: 'the car' },
+      },
+    ]);
+    expect(await linksOf(talk)).toEqual([]);
   });
 
   it('asks back for amount and purpose, and makes no link on a no', async () => {
@@ -188,20 +187,15 @@ describe('the keyword agent in the loop', () => {
   });
 
   it('a request to pay is handed over where links are off', async () => {
-    await agent.service.api.patch('/api/agent', { payment_links: 'off' });
-    try {
-      const off = await agent.talk('I want to pay 50 dollars');
-      await off.reply();
-      expect(await off.record()).toMatchObject({ status: 'awaiting_human' });
-      expect(await off.calls()).toEqual([]);
-    } finally {
-      await agent.service.api.patch('/api/agent', { payment_links: 'ask' });
-    }
+    await setPolicy('off');
+    const talk = await agent.talk('I want to pay 50 dollars');
+    await talk.reply();
+    expect(await talk.record()).toMatchObject({ status: 'awaiting_human' });
+    expect(await talk.calls()).toEqual([]);
   });
 
   it("the team's own tool for paying comes first", async () => {
     const id = await agent.tool('pay_invoice', {
-      read_only: true,
       description: 'Pays an invoice.',
       parameters: {
         type: 'object',

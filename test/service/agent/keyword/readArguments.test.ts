@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HistoryItem, Language, Step } from '../../../../service/src/agent/agentModel.ts';
+import type { HistoryItem, Step } from '../../../../service/src/agent/agentModel.ts';
 import { sentence } from '../../../../service/src/agent/keyword/sentences.ts';
 import type { JsonObject } from '../../../../service/src/platform/json.ts';
 import {
@@ -19,16 +19,18 @@ import {
   UNKNOWN,
 } from './keywordStage.ts';
 
+const TEXT = { type: 'string' };
+const DATE = { ...TEXT, format: 'date' };
+const TIME = { ...TEXT, format: 'time' };
+const CODE = { ...TEXT, pattern: '^[A-Z]{2}\\d{4}$' };
+const INTEGER = { type: 'integer' };
+const NUMBER = { type: 'number' };
+const BOOLEAN = { type: 'boolean' };
+const ES = { language: 'es' as const };
+const PT = { language: 'pt' as const };
+
 describe('filling arguments', () => {
-  it.each<
-    [
-      string,
-      JsonObject,
-      string,
-      unknown,
-      { name?: string; language?: Language; required?: boolean }?,
-    ]
-  >([
+  it.each<[string, JsonObject, string, unknown, Parameters<typeof filled>[2]?]>([
     ['enum', { enum: ['small', 'extra_large'] }, 'the Extra Large one', 'extra_large'],
     ['enum, accents', { enum: ['Córdoba', 'Rosario'] }, 'en cordoba', 'Córdoba'],
     ['enum, several', { enum: ['red', 'blue'] }, 'red or blue', undefined],
@@ -41,27 +43,21 @@ describe('filling arguments', () => {
       'blue and red',
       ['blue', 'red'],
     ],
-    ['boolean', { type: 'boolean' }, 'with gift wrap', true, { name: 'gift_wrap' }],
-    [
-      'boolean, not',
-      { type: 'boolean' },
-      'without gift wrap',
-      false,
-      { name: 'gift_wrap', required: false },
-    ],
-    ['integer', { type: 'integer' }, '12', 12],
-    ['integer, thousands', { type: 'integer' }, '1.234', 1234],
-    ['integer, no fraction', { type: 'integer' }, '12.5', undefined],
+    ['boolean', BOOLEAN, 'with gift wrap', true, { name: 'gift_wrap' }],
+    ['boolean, not', BOOLEAN, 'without gift wrap', false, { name: 'gift_wrap', required: false }],
+    ['integer', INTEGER, '12', 12],
+    ['integer, thousands', INTEGER, '1.234', 1234],
+    ['integer, no fraction', INTEGER, '12.5', undefined],
     ['integer, maximum', { type: 'integer', maximum: 10 }, '12', undefined],
-    ['integer, two', { type: 'integer' }, '12 or 13', undefined],
-    ['integer, in a code', { type: 'integer' }, 'AB12', undefined],
-    ['integer, in words', { type: 'integer' }, 'for three', 3],
-    ['number', { type: 'number' }, '1.234,50', 1234.5],
-    ['number, en', { type: 'number' }, '1,234.50', 1234.5],
-    ['number, en thousands', { type: 'number' }, '1,234', 1234],
-    ['number, es decimal', { type: 'number' }, '1,234', 1.234, { language: 'es' }],
-    ['number, negative', { type: 'number' }, 'minus: -5', -5],
-    ['number, not from a range', { type: 'number' }, '3-5', undefined],
+    ['integer, two', INTEGER, '12 or 13', undefined],
+    ['integer, in a code', INTEGER, 'AB12', undefined],
+    ['integer, in words', INTEGER, 'for three', 3],
+    ['number', NUMBER, '1.234,50', 1234.5],
+    ['number, en', NUMBER, '1,234.50', 1234.5],
+    ['number, en thousands', NUMBER, '1,234', 1234],
+    ['number, es decimal', NUMBER, '1,234', 1.234, ES],
+    ['number, negative', NUMBER, 'minus: -5', -5],
+    ['number, not from a range', NUMBER, '3-5', undefined],
     [
       'email',
       { type: 'string', format: 'email' },
@@ -80,142 +76,59 @@ describe('filling arguments', () => {
       '123e4567-e89b-42d3-a456-426614174000',
       '123e4567-e89b-42d3-a456-426614174000',
     ],
-    ['date', { type: 'string', format: 'date' }, '2026-12-31', '2026-12-31'],
-    ['date, day first', { type: 'string', format: 'date' }, '31/12/2026', '2026-12-31'],
-    [
-      'date, es',
-      { type: 'string', format: 'date' },
-      '03/04/2027',
-      '2027-04-03',
-      { language: 'es' },
-    ],
-    ['date, en ambiguous', { type: 'string', format: 'date' }, '03/04/2027', undefined],
-    ['date, impossible', { type: 'string', format: 'date' }, '2026-02-31', undefined],
-    ['date, tomorrow', { type: 'string', format: 'date' }, 'tomorrow', '2026-11-22'],
-    [
-      'date, mañana',
-      { type: 'string', format: 'date' },
-      'mañana por la mañana',
-      '2026-11-22',
-      { language: 'es' },
-    ],
-    [
-      'date, la mañana',
-      { type: 'string', format: 'date' },
-      'por la mañana',
-      undefined,
-      { language: 'es' },
-    ],
-    [
-      'date, amanhã',
-      { type: 'string', format: 'date' },
-      'depois de amanhã',
-      '2026-11-23',
-      { language: 'pt' },
-    ],
-    ['date, today', { type: 'string', format: 'date' }, 'today', '2026-11-21'],
-    ['date, now', { type: 'string', format: 'date' }, 'now please', undefined],
-    [
-      'date, pasado mañana',
-      { type: 'string', format: 'date' },
-      'pasado mañana',
-      '2026-11-23',
-      { language: 'es' },
-    ],
-    ['time, neither a.m. nor p.m.', { type: 'string', format: 'time' }, 'at 5', undefined],
-    ['clock, pt', { type: 'string' }, 'às 15h30', '15:30', { name: 'hora', language: 'pt' }],
-    [
-      'date, month',
-      { type: 'string', format: 'date' },
-      '5 de enero',
-      '2027-01-05',
-      { language: 'es' },
-    ],
-    ['date, friday', { type: 'string', format: 'date' }, 'on Friday', '2026-11-27'],
-    ['clock', { type: 'string' }, 'at 7pm', '19:00', { name: 'time' }],
-    [
-      'clock, es',
-      { type: 'string' },
-      'a las 8 de la noche',
-      '20:00',
-      { name: 'hora', language: 'es' },
-    ],
-    [
-      'time, not from a duration',
-      { type: 'string', format: 'time' },
-      'llevo 2 horas esperando',
-      undefined,
-      { language: 'es' },
-    ],
+    ['date', DATE, '2026-12-31', '2026-12-31'],
+    ['date, day first', DATE, '31/12/2026', '2026-12-31'],
+    ['date, es', DATE, '03/04/2027', '2027-04-03', ES],
+    ['date, en ambiguous', DATE, '03/04/2027', undefined],
+    ['date, impossible', DATE, '2026-02-31', undefined],
+    ['date, tomorrow', DATE, 'tomorrow', '2026-11-22'],
+    ['date, mañana', DATE, 'mañana por la mañana', '2026-11-22', ES],
+    ['date, la mañana', DATE, 'por la mañana', undefined, ES],
+    ['date, amanhã', DATE, 'depois de amanhã', '2026-11-23', PT],
+    ['date, today', DATE, 'today', '2026-11-21'],
+    ['date, now', DATE, 'now please', undefined],
+    ['date, pasado mañana', DATE, 'pasado mañana', '2026-11-23', ES],
+    ['time, neither a.m. nor p.m.', TIME, 'at 5', undefined],
+    ['clock, pt', TEXT, 'às 15h30', '15:30', { name: 'hora', ...PT }],
+    ['date, month', DATE, '5 de enero', '2027-01-05', ES],
+    ['date, friday', DATE, 'on Friday', '2026-11-27'],
+    ['clock', TEXT, 'at 7pm', '19:00', { name: 'time' }],
+    ['clock, es', TEXT, 'a las 8 de la noche', '20:00', { name: 'hora', ...ES }],
+    ['time, not from a duration', TIME, 'llevo 2 horas esperando', undefined, ES],
     [
       'integer, not from a duration',
-      { type: 'integer' },
+      INTEGER,
       'llevo 2 horas esperando',
       undefined,
-      { name: 'people', language: 'es' },
+      { name: 'people', ...ES },
     ],
-    ['clock, horas', { type: 'string' }, 'às 9 horas', '09:00', { name: 'hora', language: 'pt' }],
-    ['clock, alone', { type: 'string' }, '9h', '09:00', { name: 'hora', language: 'pt' }],
-    ['clock, ás', { type: 'string' }, 'amanhã ás 9h', '09:00', { name: 'hora', language: 'pt' }],
-    [
-      'date at midnight',
-      { type: 'string', format: 'date' },
-      'el 5 de diciembre 12:30 de la noche',
-      '2026-12-05',
-      { language: 'es' },
-    ],
+    ['clock, horas', TEXT, 'às 9 horas', '09:00', { name: 'hora', ...PT }],
+    ['clock, alone', TEXT, '9h', '09:00', { name: 'hora', ...PT }],
+    ['clock, ás', TEXT, 'amanhã ás 9h', '09:00', { name: 'hora', ...PT }],
+    ['date at midnight', DATE, 'el 5 de diciembre 12:30 de la noche', '2026-12-05', ES],
     [
       'integer, not from midnight',
-      { type: 'integer' },
+      INTEGER,
       'mañana a las 12 de la noche',
       undefined,
-      { name: 'people', language: 'es' },
+      { name: 'people', ...ES },
     ],
-    [
-      'time, midnight',
-      { type: 'string', format: 'time' },
-      '12:30 de la noche',
-      undefined,
-      { language: 'es' },
-    ],
-    [
-      'time, before dawn',
-      { type: 'string', format: 'time' },
-      'às 3 da noite',
-      undefined,
-      { language: 'pt' },
-    ],
-    ['pattern', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'my code is AB1234, ok', 'AB1234'],
-    ['pattern, lower case', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'ab1234', 'AB1234'],
-    [
-      'pattern, inside a longer code',
-      { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' },
-      'AB12345',
-      undefined,
-    ],
-    ['code', { type: 'string' }, 'mi pedido es el #A-99', 'A-99', { name: 'pedido' }],
+    ['time, midnight', TIME, '12:30 de la noche', undefined, ES],
+    ['time, before dawn', TIME, 'às 3 da noite', undefined, PT],
+    ['pattern', CODE, 'my code is AB1234, ok', 'AB1234'],
+    ['pattern, lower case', CODE, 'ab1234', 'AB1234'],
+    ['pattern, inside a longer code', CODE, 'AB12345', undefined],
+    ['code', TEXT, 'mi pedido es el #A-99', 'A-99', { name: 'pedido' }],
     [
       'code beside its name',
-      { type: 'string' },
+      TEXT,
       'I have 250 euros and my order is 7788',
       '7788',
       { name: 'order_number' },
     ],
-    ['code, none', { type: 'string' }, 'my thing', undefined, { name: 'tracking' }],
-    [
-      'free text',
-      { type: 'string' },
-      'something nice',
-      'lookup: something nice',
-      { name: 'query' },
-    ],
-    [
-      'optional free text',
-      { type: 'string' },
-      'something nice',
-      undefined,
-      { name: 'query', required: false },
-    ],
+    ['code, none', TEXT, 'my thing', undefined, { name: 'tracking' }],
+    ['free text', TEXT, 'something nice', 'lookup: something nice', { name: 'query' }],
+    ['optional free text', TEXT, 'something nice', undefined, { name: 'query', required: false }],
     ['default', { type: 'string', default: 'x' }, 'nothing', 'x', { name: 'city' }],
   ])('%s', async (_, argument, message, value, setting = {}) =>
     expect(await filled(argument, message, setting)).toEqual(value),
@@ -234,24 +147,17 @@ describe('filling arguments', () => {
     const lookup = tool(
       'lookup',
       '',
-      schema({
-        children: { type: 'integer' },
-        adults: { type: 'integer' },
-        from: { type: 'string', format: 'date' },
-        to: { type: 'string', format: 'date' },
-      }),
+      schema({ children: INTEGER, adults: INTEGER, from: DATE, to: DATE }),
     );
-    expect(
-      await next(['lookup 2 adults and 3 children, 1/12/2026 to 13/12/2026'], {
-        tools: [lookup],
-        language: 'es',
-      }),
-    ).toEqual(callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }));
+    const message = 'lookup 2 adults and 3 children, 1/12/2026 to 13/12/2026';
+    expect(await next([message], { tools: [lookup], ...ES })).toEqual(
+      callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }),
+    );
   });
 
   it.each<[string, JsonObject, string]>([
-    ['a number', { type: 'integer' }, '4'],
-    ['a date', { type: 'string', format: 'date' }, '2026-12-24'],
+    ['a number', INTEGER, '4'],
+    ['a date', DATE, '2026-12-24'],
     ['a code', { type: 'string', pattern: '^[A-Z]-\\d+$' }, 'A-12'],
   ])('asks for the second value where there is only %s', async (_name, argument, value) => {
     const lookup = tool('lookup', '', schema({ first: argument, second: argument }));
@@ -275,16 +181,18 @@ describe('filling arguments', () => {
       callOf('lookup', { size: 'big' }),
     );
     expect(await next(['lookup'], { tools: [lookup] })).toEqual(ask('Size (small, big)'));
-    const boxed = tool('lookup', '', schema({ box: schema({ size: { type: 'string' } }) }));
+    const boxed = tool('lookup', '', schema({ box: schema({ size: TEXT }) }));
     expect(await next(['lookup big'], { tools: [boxed] })).toEqual(UNKNOWN);
   });
 });
 
 describe('asking for what is missing', () => {
+  const ASKED = ['where is my order?', asking()];
+
   it.each<[string, (HistoryItem | string)[], Step]>([
     [
       'the answer completes the call',
-      ['where is my order?', asking(), 'AB123'],
+      [...ASKED, 'AB123'],
       callOf('track_order', { order_id: 'AB123' }),
     ],
     [
@@ -296,30 +204,26 @@ describe('asking for what is missing', () => {
       ],
       confirm('cancel order 7'),
     ],
-    ['asks again', ['where is my order?', asking(), 'hmm'], ask('Order number')],
-    [
-      'hands over after two failed tries',
-      ['where is my order?', asking(), 'hmm', asking(), 'no idea'],
-      UNKNOWN,
-    ],
+    ['asks again', [...ASKED, 'hmm'], ask('Order number')],
+    ['hands over after two failed tries', [...ASKED, 'hmm', asking(), 'no idea'], UNKNOWN],
     [
       'the second try counts',
-      ['where is my order?', asking(), 'hmm', asking(), 'AB123'],
+      [...ASKED, 'hmm', asking(), 'AB123'],
       callOf('track_order', { order_id: 'AB123' }),
     ],
     [
       'the customer asks for something else',
-      ['where is my order?', asking(), 'what are your opening hours?'],
+      [...ASKED, 'what are your opening hours?'],
       callOf('opening_hours', {}),
     ],
     [
       'the customer changes their mind',
-      ['where is my order?', asking(), 'never mind'],
+      [...ASKED, 'never mind'],
       reply(sentence('allRight', 'en')),
     ],
     [
       'an older question is over',
-      ['where is my order?', asking(), 'AB1', calls(call('succeeded')), said('Here'), 'AB2'],
+      [...ASKED, 'AB1', calls(call('succeeded')), said('Here'), 'AB2'],
       UNKNOWN,
     ],
     [
@@ -344,7 +248,7 @@ describe('asking for what is missing', () => {
       ['How many people', 'somos 4'],
     ] as const) {
       expect(await next(history, { language: 'es' })).toEqual(ask(question, 'es'));
-      history.push(said(sentence('askForArgument', 'es', { what: question })), answer);
+      history.push(asking(question, 'es'), answer);
     }
     expect(await next(history, { language: 'es' })).toEqual(
       confirm(`book table: date 2026-11-22, time 19:30:00${OFFSET}, people 4`, 'es'),
@@ -352,8 +256,8 @@ describe('asking for what is missing', () => {
   });
 
   it('takes a duration as a number only where it is the whole answer', async () => {
-    const tools = [tool('lookup', '', schema({ days: { type: 'integer' } }))];
-    const question = said(sentence('askForArgument', 'en', { what: 'Days' }));
+    const tools = [tool('lookup', '', schema({ days: INTEGER }))];
+    const question = asking('Days');
     expect(await next(['lookup', question, '3 days'], { tools })).toEqual(
       callOf('lookup', { days: 3 }),
     );
@@ -370,29 +274,18 @@ describe('asking for what is missing', () => {
   });
 
   it('takes the whole answer where any text will do', async () => {
-    const weather = tool(
-      'weather',
-      'Weather forecast',
-      schema({ city: { type: 'string', maxLength: 30 } }),
+    const city = { type: 'string', maxLength: 30 };
+    const tools = [tool('weather', 'Weather forecast', schema({ city }))];
+    expect(await next(['weather'], { tools })).toEqual(ask('City'));
+    expect(await next(['weather', asking('City'), 'Buenos Aires'], { tools })).toEqual(
+      callOf('weather', { city: 'Buenos Aires' }),
     );
-    expect(await next(['weather'], { tools: [weather] })).toEqual(ask('City'));
-    expect(
-      await next(
-        ['weather', said(sentence('askForArgument', 'en', { what: 'City' })), 'Buenos Aires'],
-        { tools: [weather] },
-      ),
-    ).toEqual(callOf('weather', { city: 'Buenos Aires' }));
-    expect(
-      await next(
-        ['weather', said(sentence('askForArgument', 'en', { what: 'City' })), "I don't know"],
-        { tools: [weather] },
-      ),
-    ).toEqual(ask('City'));
+    expect(await next(['weather', asking('City'), "I don't know"], { tools })).toEqual(ask('City'));
   });
 
   it('reads yes and no as the answer to a yes-or-no question', async () => {
     const wrap = tool('wrap', 'Wraps', schema({ gift: { type: 'boolean' } }));
-    const question = said(sentence('askForArgument', 'es', { what: 'Gift (sí / no)' }));
+    const question = asking('Gift (sí / no)', 'es');
     expect(await next(['wrap', question, 'sí'], { tools: [wrap], language: 'es' })).toEqual(
       callOf('wrap', { gift: true }),
     );
