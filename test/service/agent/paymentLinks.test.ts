@@ -22,7 +22,7 @@ const URL_OF_LINK = /https?:\/\/[^\s"\\]+\/pay\/[A-Za-z0-9_-]{32}/;
 type Json = any;
 
 const wants = (args: unknown = DEMO, name = NAME) => toolCalls({ name, arguments: args });
-const messagesOf = ({ body }: ModelRequest): string => JSON.stringify(body.messages);
+const urlIn = ({ body }: ModelRequest) => URL_OF_LINK.exec(JSON.stringify(body.messages))?.[0];
 
 describe('the agent and payment links', () => {
   let receiver: EventReceiver;
@@ -47,24 +47,34 @@ describe('the agent and payment links', () => {
     agent.service.api.patch('/api/agent', { payment_links });
   const linksOf = async ({ id }: Talk): Promise<Json[]> =>
     (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  /** What the service itself says of the link of a talk. */
+  const sentenceFor = async (talk: Talk) =>
+    `Here you can pay US$49.00 (Demo, one hour):\n${(await linksOf(talk))[0].url}`;
   const eventsOf = ({ id }: Talk, event: string) =>
     receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
-  const decide = (call: Json, verb: 'approve' | 'reject', note?: string) =>
-    agent.service.api.post(
-      `/api/tool-calls/${call.tool_call_id}/${verb}`,
-      note === undefined ? {} : { note },
-    );
+  const decide = (call: Json, verb: 'approve' | 'reject', body = {}) =>
+    agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, body);
   const isOffered = (request = agent.model.requests.at(-1)!) =>
     request.body.tools!.map((tool) => tool.function.name).includes(NAME);
-  /** The model asks for a link at once, and tells the customer its address as soon as it has it. */
-  const sells = (args: unknown = DEMO) =>
+  /** The model asks for a link at once, and says these words as soon as it has its address. */
+  const sells = (args: unknown = DEMO, words = (url: string) => `Please pay here: ${url}`) =>
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
-      return url === undefined ? wants(args) : text(`Please pay here: ${url}`);
+      const url = urlIn(request);
+      return url === undefined ? wants(args) : text(words(url));
     });
-  const waiting = async (words = 'I take the demo.') => {
+  const withStripe = async (act: () => Promise<void>) => {
+    const path = '/api/payment-accounts/stripe';
+    const settings = { secret_key: 'sk_test_0123456789' };
+    expect((await agent.service.api.put(path, { settings })).status).toBe(200);
+    try {
+      await act();
+    } finally {
+      await agent.service.api.delete(path);
+    }
+  };
+  const waiting = async () => {
     sells();
-    const talk = await agent.talk(words);
+    const talk = await agent.talk('I take the demo.');
     expect(await talk.reply()).toBe(SENTENCES.waitingForApproval.en);
     return { talk, call: await talk.call(({ status }) => status === 'pending_approval') };
   };
@@ -126,7 +136,7 @@ describe('the agent and payment links', () => {
 
   it('a rejection is told honestly, and no link is made', async () => {
     const { talk, call } = await waiting();
-    await decide(call, 'reject', 'No discount.');
+    await decide(call, 'reject', { note: 'No discount.' });
     expect(await talk.reply(2)).toBe(SENTENCES.approvalRejected.en);
     expect(await linksOf(talk)).toEqual([]);
     expect(await talk.record()).toMatchObject({ funnel_stage: 'new' });
@@ -154,9 +164,7 @@ describe('the agent and payment links', () => {
       inOrder(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')),
     );
     await talk.write('I lost the link.');
-    expect(await talk.reply(3)).toBe(
-      `Again: pay there.\n\nHere you can pay US$49.00 (Demo, one hour):\n${link.url}`,
-    );
+    expect(await talk.reply(3)).toBe(`Again: pay there.\n\n${await sentenceFor(talk)}`);
     expect(await linksOf(talk)).toHaveLength(1);
     expect((await talk.calls()).at(-1)).toMatchObject({
       status: 'succeeded',
@@ -289,40 +297,18 @@ describe('the agent and payment links', () => {
 
   it('a link that the model leaves out, or misspells, is given in a sentence of the service', async () => {
     await setPolicy('allow');
-    agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
-      return url === undefined
-        ? wants()
-        : text(
-            request.body.messages.some(({ content }) => content?.includes('misspell'))
-              ? `Pay at ${url}x`
-              : 'Your link is ready.',
-          );
-    });
+    sells(DEMO, () => 'Your link is ready.');
     const forgotten = await agent.talk('I take the demo.');
-    const forgottenWords = await forgotten.reply();
-    expect(forgottenWords).toBe(
-      `Your link is ready.\n\nHere you can pay US$49.00 (Demo, one hour):\n${(await linksOf(forgotten))[0].url}`,
-    );
-    const misspelt = await agent.talk('I take the demo. Please misspell.');
-    const words = await misspelt.reply();
-    expect(
-      words.endsWith(
-        `Here you can pay US$49.00 (Demo, one hour):\n${(await linksOf(misspelt))[0].url}`,
-      ),
-    ).toBe(true);
+    expect(await forgotten.reply()).toBe(`Your link is ready.\n\n${await sentenceFor(forgotten)}`);
+    sells(DEMO, (url) => `Pay at ${url}x`);
+    const misspelt = await agent.talk('I take the demo.');
+    expect((await misspelt.reply()).endsWith(await sentenceFor(misspelt))).toBe(true);
   });
 
   it('a link at the end of a far too long reply reaches the customer whole', async () => {
     await setPolicy('allow');
-    agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
-      return url === undefined
-        ? wants()
-        : text(
-            `${'This demo is very good. '.repeat(170)}Pay here: ${url} Bye. ${'It is. '.repeat(100)}`,
-          );
-    });
+    const before = 'This demo is very good. '.repeat(170);
+    sells(DEMO, (url) => `${before}Pay here: ${url} Bye. ${'It is. '.repeat(100)}`);
     const talk = await agent.talk('I take the demo.');
     const words = await talk.reply();
     const [link] = await linksOf(talk);
@@ -335,9 +321,7 @@ describe('the agent and payment links', () => {
     await talk.write('I want to talk to a person');
     expect(await talk.reply(2)).toContain('I am passing you to a person');
     await decide(call, 'approve');
-    const words = await talk.reply(3);
-    const [link] = await linksOf(talk);
-    expect(words).toBe(`Here you can pay US$49.00 (Demo, one hour):\n${link.url}`);
+    expect(await talk.reply(3)).toBe(await sentenceFor(talk));
   });
 
   it('the provider is removed while a person thinks: the call fails in words, and the customer is told', async () => {
@@ -364,27 +348,15 @@ describe('the agent and payment links', () => {
 
   it('another provider that is set up while a person thinks does not get the money: what was approved is what is made', async () => {
     const { talk, call } = await waiting();
-    expect(
-      (
-        await agent.service.api.put('/api/payment-accounts/stripe', {
-          settings: { secret_key: 'sk_test_0123456789' },
-        })
-      ).status,
-    ).toBe(200);
-    try {
+    await withStripe(async () => {
       await decide(call, 'approve');
       await talk.reply(2);
       expect(await linksOf(talk)).toMatchObject([{ provider: 'manual' }]);
-    } finally {
-      await agent.service.api.delete('/api/payment-accounts/stripe');
-    }
+    });
   });
 
   it('what Stripe does not take is refused before a person is asked', async () => {
-    await agent.service.api.put('/api/payment-accounts/stripe', {
-      settings: { secret_key: 'sk_test_0123456789' },
-    });
-    try {
+    await withStripe(async () => {
       agent.model.answerBy(
         inOrder(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')),
       );
@@ -395,15 +367,13 @@ describe('the agent and payment links', () => {
         error: { type: 'invalid_arguments', message: expect.stringContaining('amount') },
       });
       expect(await talk.record()).toMatchObject({ pending_approvals: 0 });
-    } finally {
-      await agent.service.api.delete('/api/payment-accounts/stripe');
-    }
+    });
   });
 
   it('a name with an underscore is understood, unless a tool of the team has it', async () => {
     await setPolicy('allow');
     agent.model.answerBy((request) => {
-      const url = URL_OF_LINK.exec(messagesOf(request))?.[0];
+      const url = urlIn(request);
       return url === undefined ? wants(DEMO, 'create_payment_link') : text(url);
     });
     const talk = await agent.talk('I take the demo.');
@@ -424,9 +394,9 @@ describe('the agent and payment links', () => {
     const talk = await agent.talk('I take the demo.', { email });
     await talk.reply();
     expect(await linksOf(talk)).toMatchObject([{ description: 'Demo for m••••@e••••••.com' }]);
-    const page = await (
-      await fetch((await linksOf(talk))[0].url.replace(/^https?:\/\/[^/]+/, agent.service.url))
-    ).text();
+    const [{ url }] = await linksOf(talk);
+    const answer = await fetch(url.replace(/^https?:\/\/[^/]+/, agent.service.url));
+    const page = await answer.text();
     expect(page).toContain('m••••@e••••••.com');
     expect(page).not.toContain(email);
   });

@@ -6,58 +6,57 @@ import { call, callOf, calls, late, next, reply, said } from './keywordStage.ts'
 describe('after tool calls', () => {
   const result = (lines: string) => sentence('toolResult', 'en', { result: lines });
 
-  it.each<[PastToolCall['status'], string, string]>([
-    ['succeeded', '"It ships today"', 'It ships today'],
-    ['succeeded', '{"id":7,"message":"Arrives Monday"}', 'Arrives Monday'],
-    ['succeeded', '[{"json":{"output":"{\\"answer\\":\\"deep\\"}"}}]', 'deep'],
+  const DONE = sentence('toolDone', 'en');
+  const NOTHING = sentence('nothingFound', 'en');
+  const expectSaid = async (status: PastToolCall['status'], outcome: string, text: string) => {
+    const waited = ['order?', calls(call('pending_approval')), said('…')];
+    expect(await next(['order?', calls(call(status, outcome))])).toEqual(reply(text));
+    expect(await next([...waited, late(call(status, outcome))])).toEqual(reply(text));
+  };
+
+  it.each([
+    ['"It ships today"', 'It ships today'],
+    ['{"id":7,"message":"Arrives Monday"}', 'Arrives Monday'],
+    ['[{"json":{"output":"{\\"answer\\":\\"deep\\"}"}}]', 'deep'],
     [
-      'succeeded',
       '{"order_id":"A1","eta":null,"isPaid":true,"total":12.5,"tags":["a","b"]}',
       result('Order id: A1\nIs Paid: yes\nTotal: 12.5\nTags: a, b'),
     ],
     [
-      'succeeded',
       '[{"name":"Red","price":5},{"name":"Blue","price":7}]',
       result('- Name: Red, Price: 5\n- Name: Blue, Price: 7'),
     ],
-    ['succeeded', '[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
-    ['succeeded', '{"ok":true}', sentence('toolDone', 'en')],
-    ['succeeded', '[{"json":{"success":true,"error":null}}]', sentence('toolDone', 'en')],
-    ['succeeded', '{"status":"accepted"}', sentence('toolDone', 'en')],
-    ['succeeded', '{"status":200,"ok":"true"}', sentence('toolDone', 'en')],
-    ['succeeded', '{"ok":true,"total":5}', result('Ok: yes\nTotal: 5')],
-    ['succeeded', '{"ok":false}', result('Ok: no')],
-    ['succeeded', '{"status":"delayed"}', result('Status: delayed')],
-    ['succeeded', '{"status":7}', result('Status: 7')],
-    ['succeeded', '[]', sentence('nothingFound', 'en')],
-    ['succeeded', '{"data":[],"next_cursor":null}', sentence('nothingFound', 'en')],
-    ['succeeded', '{"orders":[],"count":0}', result('Count: 0')],
-    ['succeeded', '{"order":{"status":"sent"},"error":null}', result('Status: sent')],
-    ['succeeded', 'null', sentence('toolDone', 'en')],
-    ['succeeded', '{"cut":["in the mid', sentence('toolDone', 'en')],
-    ['succeeded', '{"data":{"rows":[{"status":"sent"}]}}', result('Status: sent')],
-    ['succeeded', '{"rows":[{"a":{"b":1}},{"a":{"b":2}}]}', sentence('toolDone', 'en')],
-    ['succeeded', 'plain words', 'plain words'],
-    ['succeeded', '"One\\nTwo \\"th… (cut)', 'One\nTwo "th… (cut)'],
-    ['succeeded', '"One\\nTwo\\u00… (cut)', 'One\nTwo… (cut)'],
-    ['succeeded', '"C:\\\\… (cut)', 'C:\\… (cut)'],
-    ['succeeded', '"C:\\\\\\… (cut)', 'C:\\… (cut)'],
+    ['[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
+    ['{"ok":true}', DONE],
+    ['[{"json":{"success":true,"error":null}}]', DONE],
+    ['{"status":"accepted"}', DONE],
+    ['{"status":200,"ok":"true"}', DONE],
+    ['{"ok":true,"total":5}', result('Ok: yes\nTotal: 5')],
+    ['{"ok":false}', result('Ok: no')],
+    ['{"status":"delayed"}', result('Status: delayed')],
+    ['{"status":7}', result('Status: 7')],
+    ['[]', NOTHING],
+    ['{"data":[],"next_cursor":null}', NOTHING],
+    ['{"orders":[],"count":0}', result('Count: 0')],
+    ['{"order":{"status":"sent"},"error":null}', result('Status: sent')],
+    ['null', DONE],
+    ['{"cut":["in the mid', DONE],
+    ['{"data":{"rows":[{"status":"sent"}]}}', result('Status: sent')],
+    ['{"rows":[{"a":{"b":1}},{"a":{"b":2}}]}', DONE],
+    ['plain words', 'plain words'],
+    ['"One\\nTwo \\"th… (cut)', 'One\nTwo "th… (cut)'],
+    ['"One\\nTwo\\u00… (cut)', 'One\nTwo… (cut)'],
+    ['"C:\\\\… (cut)', 'C:\\… (cut)'],
+    ['"C:\\\\\\… (cut)', 'C:\\… (cut)'],
+  ])('succeeded %s', (outcome, text) => expectSaid('succeeded', outcome, text));
+
+  it.each([
     ['pending_approval', '', sentence('waitingForApproval', 'en')],
     ['failed', 'HTTP 500', sentence('toolFailed', 'en')],
     ['cancelled', '', sentence('toolFailed', 'en')],
     ['rejected', '', sentence('approvalRejected', 'en')],
     ['expired', '', sentence('approvalExpired', 'en')],
-  ])('%s %s', async (status, outcome, text) => {
-    expect(await next(['order?', calls(call(status, outcome))])).toEqual(reply(text));
-    expect(
-      await next([
-        'order?',
-        calls(call('pending_approval')),
-        said('…'),
-        late(call(status, outcome)),
-      ]),
-    ).toEqual(reply(text));
-  });
+  ] as const)('%s %s', expectSaid);
 
   it.each([
     '"' + 'x'.repeat(5000) + '"',
