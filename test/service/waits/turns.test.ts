@@ -7,11 +7,9 @@ import {
 } from '../../helpers/restingExecution.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
-  accepts,
   answers,
   says,
   startWorkflowStage,
-  type Talk,
   type WorkflowStage,
 } from '../agent/webhook/workflowStage.ts';
 import { askTeam, decide, goesOn, postWait, waitOf, type Json } from './support.ts';
@@ -35,18 +33,11 @@ describe("a question in the agent's turn", () => {
     await n8n?.close();
   });
 
-  /** A customer writes, and the workflow takes the turn. */
-  const begin = async (words: string): Promise<{ talk: Talk; turnId: string }> => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk(words);
-    const { body } = await stage.workflow.turn();
-    return { talk, turnId: body.turn_id as string };
-  };
   const ask = (turnId: string, execution: RestingExecution, fields: Json): Promise<Json> =>
     askTeam(stage, execution, { turn_id: turnId, ...fields });
 
   it("is sent in the agent's name, suspends the turn, and the answer begins no turn", async () => {
-    const { talk, turnId } = await begin('Where is my order?');
+    const { talk, id: turnId } = await stage.acceptedTurn('Where is my order?');
     const execution = n8n.execution();
     const wait = await ask(turnId, execution, {
       kind: 'reply',
@@ -75,7 +66,7 @@ describe("a question in the agent's turn", () => {
   });
 
   it('to the team lets newer messages have turns of their own beside it', async () => {
-    const { talk, turnId } = await begin('I want my money back');
+    const { talk, id: turnId } = await stage.acceptedTurn('I want my money back');
     const execution = n8n.execution();
     const wait = await ask(turnId, execution, { message: 'Refund?' });
     expect(wait.conversation_id).toBe(talk.id);
@@ -90,7 +81,7 @@ describe("a question in the agent's turn", () => {
   });
 
   it('ends with a take-over, after which the workflow says nothing', async () => {
-    const { talk, turnId } = await begin('Help');
+    const { talk, id: turnId } = await stage.acceptedTurn('Help');
     const execution = n8n.execution();
     const fields = { kind: 'reply', conversation_id: talk.id, message: 'With what?' };
     const wait = await ask(turnId, execution, fields);
@@ -102,7 +93,7 @@ describe("a question in the agent's turn", () => {
   });
 
   it('is refused when its turn is over', async () => {
-    const { talk, turnId } = await begin('One');
+    const { talk, id: turnId } = await stage.acceptedTurn('One');
     stage.workflow.answer(answers({}));
     await talk.write('Two');
     await waitFor('the newer turn', async () => (await talk.turns()).length === 2);
@@ -116,7 +107,7 @@ describe("a question in the agent's turn", () => {
   });
 
   it('that expires lets the turn go on', async () => {
-    const { talk, turnId } = await begin('Are you there?');
+    const { talk, id: turnId } = await stage.acceptedTurn('Are you there?');
     const execution = n8n.execution();
     const wait = await ask(turnId, execution, {
       kind: 'reply',

@@ -7,7 +7,6 @@ import {
 } from '../../helpers/restingExecution.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
-  accepts,
   answers,
   says,
   startWorkflowStage,
@@ -82,16 +81,14 @@ describe('what a customer writes to a question that', () => {
   });
 
   it('was asked in a turn and is cancelled is answered once, by the next turn', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('Where is my order?');
-    const { body } = await stage.workflow.turn();
+    const { talk, id } = await stage.acceptedTurn('Where is my order?');
     const execution = n8n.execution();
-    const wait = await ask(talk, execution, { turn_id: body.turn_id, accept: { type: 'number' } });
+    const wait = await ask(talk, execution, { turn_id: id, accept: { type: 'number' } });
     await talk.write('I have no number');
     stage.workflow.answer(says('I can help.'));
     await stage.api.post(`/api/waits/${wait.id}/cancel`);
     await goesOn(execution);
-    const late = await stage.operate(body.turn_id, 'replies', { text: 'It was withdrawn.' });
+    const late = await stage.operate(id, 'replies', { text: 'It was withdrawn.' });
     expect([late.status, late.body.error.code]).toEqual([409, 'turn_superseded']);
     expect(await talk.reply(2)).toBe('I can help.');
     expect(await wordsOfTurn(2)).toEqual(['I have no number']);
@@ -99,11 +96,9 @@ describe('what a customer writes to a question that', () => {
   });
 
   it('is open stays with that question: another one of the same turn and address is refused', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('Where is my order?');
-    const { body } = await stage.workflow.turn();
+    const { talk, id } = await stage.acceptedTurn('Where is my order?');
     const execution = n8n.execution();
-    const question = { turn_id: body.turn_id, accept: { type: 'number' } };
+    const question = { turn_id: id, accept: { type: 'number' } };
     const wait = await ask(talk, execution, question);
     await talk.write('I have no number');
     const again = await postWait(stage, execution, {
@@ -119,7 +114,7 @@ describe('what a customer writes to a question that', () => {
     await talk.turnIn('suspended');
     await talk.write('5');
     expect((await goesOn(execution)).answer.value).toBe(5);
-    const replied = await stage.operate(body.turn_id, 'replies', { text: 'It is on its way.' });
+    const replied = await stage.operate(id, 'replies', { text: 'It is on its way.' });
     expect(replied.status).toBe(201);
   });
 
@@ -141,12 +136,10 @@ describe('what a customer writes to a question that', () => {
   });
 
   it("has lost its execution fails the agent's turn at once, with the reason", async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('Where is my order?');
-    const { body } = await stage.workflow.turn();
+    const { talk, id } = await stage.acceptedTurn('Where is my order?');
     const execution = n8n.execution();
     execution.answerAlways(IS_GONE);
-    await ask(talk, execution, { turn_id: body.turn_id });
+    await ask(talk, execution, { turn_id: id });
     await talk.write('5');
     const failed = await talk.turnIn('failed');
     expect(failed.problem).toMatch(/did not go on when its wait had ended\. .*does not exist/);
@@ -167,21 +160,17 @@ describe('what a customer writes to a question that', () => {
   });
 
   it("was asked in a turn gets them a person when they ask for one, and ends the workflow's turn", async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('Where is my order?');
-    const { body } = await stage.workflow.turn();
+    const { talk, id } = await stage.acceptedTurn('Where is my order?');
     const execution = n8n.execution();
-    await ask(talk, execution, { turn_id: body.turn_id });
+    await ask(talk, execution, { turn_id: id });
     await talk.write('I want to talk to a person');
     await goesOn(execution);
     expect((await talk.record()).status).toBe('awaiting_human');
-    expect((await stage.operate(body.turn_id, 'replies', { text: 'Wait!' })).status).toBe(409);
+    expect((await stage.operate(id, 'replies', { text: 'Wait!' })).status).toBe(409);
   });
 
   it('is open while another turn hands over goes to the person', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('I want my money back');
-    const first = (await stage.workflow.turn()).body.turn_id;
+    const { talk, id: first } = await stage.acceptedTurn('I want my money back');
     const [decided, asked] = [n8n.execution(), n8n.execution()];
     const decision = { kind: 'decision', turn_id: first, message: 'Refund?' };
     const card = await ask(talk, decided, decision);

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
 import {
-  accepts,
   answers,
   hangs,
   says,
@@ -208,16 +207,8 @@ describe('an answer that cannot be used', () => {
 });
 
 describe('an answer by the API, after 202', () => {
-  const begin = async () => {
-    stage.workflow.forget();
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('hello');
-    const { body } = await stage.workflow.turn();
-    return { talk, id: body.turn_id as string };
-  };
-
   it('sends a reply and ends the turn', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const { status, body } = await stage.operate(id, 'replies', { text: 'By the API.' });
     expect([status, body.turn.status, body.turn.outcome]).toEqual([201, 'answered', 'reply']);
     expect(body.messages).toMatchObject([{ text: 'By the API.', sender: { type: 'agent' } }]);
@@ -226,7 +217,7 @@ describe('an answer by the API, after 202', () => {
   });
 
   it('sends several replies while more follow, and ends with the last', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const first = await stage.operate(id, 'replies', { text: 'One moment.', more_follows: true });
     expect(first.body.turn).toMatchObject({ status: 'running', outcome: null, messages_sent: 1 });
     const last = await stage.operate(id, 'replies', { texts: ['Two.', 'Three.'] });
@@ -235,7 +226,7 @@ describe('an answer by the API, after 202', () => {
   });
 
   it('hands over with a note; after a message of its own the service adds no sentence', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     await stage.operate(id, 'replies', { text: 'I pass you on.', more_follows: true });
     const { body } = await stage.operate(id, 'hand-over', {
       reason: 'customer_request',
@@ -250,7 +241,7 @@ describe('an answer by the API, after 202', () => {
   });
 
   it('closes with a last message', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const closing = { verdict: 'goal_reached', summary: 'Done.', text: 'Bye.' };
     const { body } = await stage.operate(id, 'close', closing);
     expect(body.turn).toMatchObject({ status: 'answered', outcome: 'close' });
@@ -259,14 +250,14 @@ describe('an answer by the API, after 202', () => {
   });
 
   it('ends without a word', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const { body } = await stage.operate(id, 'end');
     expect(body).toMatchObject({ turn: { outcome: 'nothing' }, messages: [] });
     expect(await talk.replies()).toEqual([]);
   });
 
   it('counts once for one Idempotency-Key', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const send = () =>
       stage.api.post(
         `/api/agent-turns/${id}/replies`,
@@ -307,7 +298,7 @@ describe('an answer by the API, after 202', () => {
   });
 
   it('refuses what it cannot read, and a turn that does not exist', async () => {
-    const { id } = await begin();
+    const { id } = await stage.acceptedTurn();
     for (const body of [{}, { text: 'a', texts: ['b'] }, { texts: [] }, { text: ' ' }])
       expect((await stage.operate(id, 'replies', body)).body.error.code).toBe('invalid_request');
     expect((await stage.operate(id, 'close', { verdict: 'unknown' })).status).toBe(400);

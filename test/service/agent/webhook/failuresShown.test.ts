@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
-  accepts,
   answers,
   ownerQuery,
   startWorkflowStage,
@@ -42,9 +41,7 @@ it('an error of the workflow', async () => {
 });
 
 it('a turn that was accepted and never answered', async () => {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk('Hello');
-  await stage.workflow.turn();
+  const { talk } = await stage.acceptedTurn();
   skewMs += 10_000;
   expect(await expectShown(talk)).toMatch(/in time/);
 });

@@ -98,12 +98,10 @@ describe('a newer message while a workflow answers', () => {
   });
 
   it('refuses the rest of a reply that has begun, and asks about the newer message alone', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('first');
-    const { body: first } = await stage.workflow.turn();
-    await stage.operate(first.turn_id, 'replies', { text: 'One.', more_follows: true });
+    const { talk, id } = await stage.acceptedTurn('first');
+    await stage.operate(id, 'replies', { text: 'One.', more_follows: true });
     await talk.write('second');
-    await expectRefused(talk, first.turn_id, /wrote again/);
+    await expectRefused(talk, id, /wrote again/);
     const { body: second } = await stage.workflow.turn(2);
     expect(textsOf(second)).toEqual(['second']);
     await stage.operate(second.turn_id, 'end');
@@ -136,27 +134,23 @@ it('does not ask the workflow again about a message whose turn it ended without 
 });
 
 it('refuses a turn after the close', async () => {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk('hello');
-  const { body } = await stage.workflow.turn();
+  const { talk, id } = await stage.acceptedTurn();
   await talk.act('close');
   expect(await talk.turnIn('superseded')).toMatchObject({
     problem: 'The conversation was closed.',
   });
-  await expectRefused(talk, body.turn_id, /was closed/);
+  await expectRefused(talk, id, /was closed/);
 });
 
 it('refuses a turn after the customer asked for a person, who gets the conversation at once', async () => {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk('hello');
-  const { body } = await stage.workflow.turn();
+  const { talk, id } = await stage.acceptedTurn();
   await talk.write('I want to talk to a person');
   expect(await talk.reply()).toBe(SENTENCES.handOverOnRequest.en);
   expect(await talk.record()).toMatchObject({
     status: 'awaiting_human',
     handover: { reason: 'customer_request' },
   });
-  await expectRefused(talk, body.turn_id, /wrote again|waits for a person/);
+  await expectRefused(talk, id, /wrote again|waits for a person/);
   expect(stage.workflow.turns).toHaveLength(1);
 });
 
@@ -198,11 +192,9 @@ describe('while the agent is off', () => {
 });
 
 it('does not end a turn because an automation sends something beside the agent', async () => {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk('hello');
-  const { body } = await stage.workflow.turn();
+  const { talk, id } = await stage.acceptedTurn();
   const beside = { text: 'Your parcel has shipped.', pause_agent: false };
   await stage.api.post(`/api/conversations/${talk.id}/messages`, beside);
-  expect((await stage.operate(body.turn_id, 'replies', { text: 'Hello.' })).status).toBe(201);
+  expect((await stage.operate(id, 'replies', { text: 'Hello.' })).status).toBe(201);
   expect((await talk.replies()).at(-1)).toBe('Hello.');
 });

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { held } from '../agentService.ts';
 import {
-  accepts,
   OWNER,
   ownerQuery,
   says,
@@ -35,12 +34,10 @@ it('lets the turn under way finish with the answer to its request', async () => 
 });
 
 it('lets a turn that is answered through the API finish', async () => {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk('Hello?');
-  const { body } = await stage.workflow.turn();
+  const { talk, id } = await stage.acceptedTurn('Hello?');
   await unpublish();
   await stage.publish({ timeout: 90 });
-  expect((await stage.operate(body.turn_id, 'replies', { text: 'Here I am.' })).status).toBe(201);
+  expect((await stage.operate(id, 'replies', { text: 'Here I am.' })).status).toBe(201);
   expect(await talk.replies()).toEqual(['Here I am.']);
 });
 

@@ -4,7 +4,6 @@ import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
-  accepts,
   says,
   startWorkflowStage,
   type Json,
@@ -22,14 +21,6 @@ beforeEach(() => stage.workflow.forget());
 afterAll(() => stage?.close());
 
 const later = () => new Date(Date.now() + skewMs + 3_600_000).toISOString();
-
-/** A turn that has been accepted. */
-async function begin(words = 'refund please'): Promise<{ talk: Talk; id: string }> {
-  stage.workflow.answer(accepts);
-  const talk = await stage.talk(words);
-  const { body } = await stage.workflow.turn();
-  return { talk, id: body.turn_id };
-}
 
 /** The turn's workflow asks. Its execution collects only when the test says so. */
 async function ask(talk: Talk, turnId: string, fields: Json = {}): Promise<string> {
@@ -55,7 +46,7 @@ const collect = (id: string) => stage.api.post(`/api/waits/${id}/collect`);
 
 describe('a turn that asks the customer', () => {
   it('rests: its time stops, and the answer begins no other turn; then it goes on and replies', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);
     expect(await talk.turnIn('suspended')).toMatchObject({ deadline: null });
     const refused = await stage.operate(id, 'replies', { text: 'Too early.' });
@@ -84,7 +75,7 @@ describe('a turn that asks the customer', () => {
   });
 
   it('leaves what the customer writes afterwards to a turn of its own, beside it', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);
     await talk.write('A-1042');
     await ended(wait);
@@ -100,7 +91,7 @@ describe('a turn that asks the customer', () => {
   });
 
   it('is refused after a take-over, which ends its wait', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);
     await talk.act('takeover');
     expect(await ended(wait)).toMatchObject({ status: 'taken_over' });
@@ -110,7 +101,7 @@ describe('a turn that asks the customer', () => {
   });
 
   it('fails when it does not answer in time after it went on', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);
     await talk.write('A-1042');
     await ended(wait);
@@ -124,7 +115,7 @@ describe('a turn that asks the customer', () => {
   });
 
   it('gives an execution that is slow to come back a quarter of an hour', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);
     await talk.write('A-1042');
     await ended(wait);
@@ -135,7 +126,7 @@ describe('a turn that asks the customer', () => {
   });
 
   it('cannot ask once a person took over or the customer wrote more', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     await talk.act('takeover');
     await expect(ask(talk, id)).rejects.toThrow(/turn_superseded/);
   });
@@ -143,7 +134,7 @@ describe('a turn that asks the customer', () => {
 
 describe('a turn that asks the team', () => {
   it('keeps its messages: what the customer writes then is another turn without them', async () => {
-    const { talk, id } = await begin();
+    const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id, { kind: 'decision', message: 'Refund 49 EUR?' });
     stage.workflow.forget();
     stage.workflow.answer(says('We are looking into it.'));

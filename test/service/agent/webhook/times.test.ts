@@ -4,7 +4,6 @@ import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { freePort } from '../../../helpers/program.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
-  accepts,
   answers,
   hangs,
   ownerQuery,
@@ -183,9 +182,7 @@ describe('a workflow that does not answer in time', () => {
   });
 
   it('fails after 202', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('hello');
-    await stage.workflow.turn();
+    const { talk } = await stage.acceptedTurn();
     skewMs += 62_000;
     expect(await talk.turnIn('failed')).toMatchObject({
       problem: expect.stringContaining('202'),
@@ -194,10 +191,8 @@ describe('a workflow that does not answer in time', () => {
   });
 
   it('fails when it replied that more follows, and nothing came', async () => {
-    stage.workflow.answer(accepts);
-    const talk = await stage.talk('hello');
-    const { body } = await stage.workflow.turn();
-    await stage.operate(body.turn_id, 'replies', { text: 'One moment.', more_follows: true });
+    const { talk, id } = await stage.acceptedTurn();
+    await stage.operate(id, 'replies', { text: 'One moment.', more_follows: true });
     skewMs += 62_000;
     expect(await talk.turnIn('failed')).toMatchObject({
       messages_sent: 1,

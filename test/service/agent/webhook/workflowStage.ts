@@ -131,6 +131,8 @@ export interface WorkflowStage {
   readonly api: ApiClient;
   publish(fields?: Record<string, unknown>): Promise<Json>;
   talk(words: string, claims?: Record<string, unknown>): Promise<Talk>;
+  /** Begins a conversation whose turn the workflow accepts: the answer is to come by the API. */
+  acceptedTurn(words?: string): Promise<{ talk: Talk; id: string }>;
   /** Answers a turn by the API. */
   operate(turnId: string, operation: string, body?: unknown): Promise<ApiAnswer>;
   close(): Promise<void>;
@@ -171,6 +173,12 @@ export async function startWorkflowStage({
       const customer = await chatCustomer(service.url, claims);
       const { conversation_id: id } = await customer.write(words);
       return talkOf(() => service.api, customer, id);
+    },
+    acceptedTurn: async (words = 'hello') => {
+      workflow.answer(accepts);
+      const talk = await stage.talk(words);
+      const { body } = await workflow.turn();
+      return { talk, id: body.turn_id };
     },
     operate: (turnId, operation, body = {}) =>
       service.api.post(`/api/agent-turns/${turnId}/${operation}`, body),
