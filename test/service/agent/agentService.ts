@@ -142,6 +142,13 @@ export const KEYWORD_ONLY = {
   LLM_MODEL: undefined,
 };
 
+/** The environment of a service whose agent asks this model. */
+export const asksModel = ({ url, apiKey, model }: ModelServer) => ({
+  LLM_BASE_URL: url,
+  LLM_API_KEY: apiKey,
+  LLM_MODEL: model,
+});
+
 interface AgentServiceOptions extends TestServiceOptions {
   /** Whether to switch the agent on: in a new workspace, it is off. */
   readonly isOn?: boolean;
@@ -164,9 +171,7 @@ export async function startAgentService({
     env: {
       INSECURE_TARGETS: 'true',
       AGENT_QUIET_MS: String(QUIET_MS),
-      LLM_BASE_URL: model.url,
-      LLM_API_KEY: model.apiKey,
-      LLM_MODEL: model.model,
+      ...asksModel(model),
       TOOL_RETRY_DELAYS_MS: '5,5',
       ...env,
     },

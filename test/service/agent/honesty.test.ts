@@ -18,6 +18,7 @@ const FAILED = {
 const WAITING = 'A colleague has to confirm this first. I will write as soon as it is decided.';
 const CLAIM = 'It is booked, all done!';
 const EXPIRES_MS = 3_600_000;
+const BOOK_AND_LOOK = toolCalls([{ name: 'book' }, { name: 'find_stock' }]);
 
 describe('what the agent says about its tool calls', () => {
   let agent: AgentService;
@@ -73,7 +74,7 @@ describe('what the agent says about its tool calls', () => {
   it('says what succeeded and what failed, whatever the model claims, and closes nothing', async () => {
     agent.model.answerBy(
       inOrder(
-        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
+        BOOK_AND_LOOK,
         toolCalls({
           name: 'close-conversation',
           arguments: { verdict: 'goal_reached', summary: 's', message: CLAIM },
@@ -86,32 +87,19 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('says the whole sentence after the longest reply, and only once with a reply that has it already', async () => {
-    agent.model.answerBy(
-      inOrder(
-        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
-        text('This is a sentence. '.repeat(500)),
-      ),
-    );
+    agent.model.answerBy(inOrder(BOOK_AND_LOOK, text('This is a sentence. '.repeat(500))));
     const talk = await agent.talk('how many are there, and book one');
     const long = await talk.reply();
     expect(long.endsWith(`sentence.\n\n${FAILED.en}`)).toBe(true);
     expect(long.length).toBeLessThanOrEqual(4096);
-    agent.model.answerBy(
-      inOrder(
-        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
-        text(`${FAILED.en}\n\nThere are three.`),
-      ),
-    );
+    agent.model.answerBy(inOrder(BOOK_AND_LOOK, text(`${FAILED.en}\n\nThere are three.`)));
     const other = await agent.talk('how many are there, and book one');
     expect(await other.reply()).toBe(`There are three.\n\n${FAILED.en}`);
   });
 
   it('hands over, with the sentence, when the model calls tools instead of speaking', async () => {
     agent.model.answerBy(
-      inOrder(
-        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
-        toolCalls({ name: 'book', arguments: { again: 1 } }),
-      ),
+      inOrder(BOOK_AND_LOOK, toolCalls({ name: 'book', arguments: { again: 1 } })),
     );
     const talk = await agent.talk('how many are there, and book one');
     expect(await talk.reply()).toBe(
@@ -141,7 +129,7 @@ describe('what the agent says about its tool calls', () => {
   it('says what failed also to a customer who asks for a person while another call runs', async () => {
     const slow = held(answers({ stock: 3 }));
     agent.tools.on('find_stock', slow.reply);
-    agent.model.answerBy(inOrder(toolCalls([{ name: 'book' }, { name: 'find_stock' }])));
+    agent.model.answerBy(inOrder(BOOK_AND_LOOK));
     const talk = await agent.talk('please book a table for us');
     await slow.asked;
     await talk.call(({ tool, status }) => tool === 'book' && status === 'failed');

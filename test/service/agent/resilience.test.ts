@@ -9,7 +9,7 @@ import { hang, startModelServer, text, type ModelServer } from '../../helpers/mo
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { held, inOrder, startAgentService } from './agentService.ts';
+import { asksModel, held, inOrder, startAgentService } from './agentService.ts';
 
 describe('two machines that talk with each other', () => {
   it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
@@ -70,9 +70,7 @@ describe('a process with a language model', () => {
     model = await startModelServer();
     service = await startServiceProcess({
       env: {
-        LLM_BASE_URL: model.url,
-        LLM_API_KEY: model.apiKey,
-        LLM_MODEL: model.model,
+        ...asksModel(model),
         // Longer than it takes to limit the process's files, also on a busy machine.
         AGENT_QUIET_MS: '3000',
       },

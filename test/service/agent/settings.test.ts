@@ -6,6 +6,7 @@ import { startTestService, TEST_API_KEY } from '../../helpers/service.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
+  asksModel,
   held,
   inOrder,
   KEYWORD_ONLY,
@@ -223,11 +224,7 @@ describe('the agent', () => {
 
   it('stays off after a restart that adds a language model', async () => {
     agent = await startAgentService({ env: KEYWORD_ONLY, isOn: false });
-    await agent.service.restart({
-      LLM_BASE_URL: agent.model.url,
-      LLM_API_KEY: agent.model.apiKey,
-      LLM_MODEL: agent.model.model,
-    });
+    await agent.service.restart(asksModel(agent.model));
     expect(await settings()).toMatchObject({ enabled: false, model: agent.model.model });
     const talk = await agent.talk('hello');
     await switchTo(true);
@@ -241,17 +238,13 @@ it("the agent's settings, and whether it is on, belong to one workspace", async 
   try {
     const other = await service.addWorkspace('Other');
     await other.patch('/api/agent', { name: 'Olga', enabled: true });
-    const [mine, theirs] = [
-      (await service.api.get('/api/agent')).body,
-      (await other.get('/api/agent')).body,
-    ];
+    const mine = (await service.api.get('/api/agent')).body;
+    const theirs = (await other.get('/api/agent')).body;
     expect(mine).toMatchObject({ name: 'Assistant', enabled: false, updated_at: null });
     expect(theirs).toMatchObject({ name: 'Olga', enabled: true });
     expect(theirs.id).not.toBe(mine.id);
-    const [here, there] = [
-      await chatCustomer(service.url),
-      await chatCustomer(service.url, { workspace: 'other' }),
-    ];
+    const here = await chatCustomer(service.url);
+    const there = await chatCustomer(service.url, { workspace: 'other' });
     await here.write('hello');
     await there.write('hello');
     const replied = await waitFor(
@@ -268,18 +261,13 @@ it("the agent's settings, and whether it is on, belong to one workspace", async 
 it("/api/agent answers 401 without a key, with a wrong one and with a visitor's token", async () => {
   const service = await startTestService();
   try {
-    expect((await apiClient(service.url, null).get('/api/agent')).status).toBe(401);
-    expect(
-      (
-        await apiClient(service.url, `${TEST_API_KEY.slice(0, -1)}X`).patch('/api/agent', {
-          enabled: true,
-        })
-      ).status,
-    ).toBe(401);
-    expect(
-      (await apiClient(service.url, (await chatCustomer(service.url)).token).get('/api/agent'))
-        .status,
-    ).toBe(401);
+    const wrong = `${TEST_API_KEY.slice(0, -1)}X`;
+    const { token } = await chatCustomer(service.url);
+    for (const key of [null, wrong, token]) {
+      const api = apiClient(service.url, key);
+      expect((await api.get('/api/agent')).status).toBe(401);
+      expect((await api.patch('/api/agent', { enabled: true })).status).toBe(401);
+    }
   } finally {
     await service.stop();
   }

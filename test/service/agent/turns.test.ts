@@ -13,6 +13,7 @@ import {
 } from './agentService.ts';
 
 const FAILED = 'I could not do that right now. Would you like a person to follow up?';
+const FIND_A1 = toolCalls({ name: 'find_order', arguments: { number: 'A-1' } });
 
 describe('a turn of the agent', () => {
   let agent: AgentService;
@@ -65,12 +66,7 @@ describe('a turn of the agent', () => {
   });
 
   it('calls a tool and replies with its result', async () => {
-    agent.model.answerBy(
-      inOrder(
-        toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
-        text('It has shipped.'),
-      ),
-    );
+    agent.model.answerBy(inOrder(FIND_A1, text('It has shipped.')));
     agent.tools.on('find_order', answers({ state: 'shipped' }));
     const talk = await agent.talk('Where is A-1?');
     expect(await talk.reply()).toBe('It has shipped.');
@@ -144,11 +140,7 @@ describe('a turn of the agent', () => {
     'tells the model of %s, sends nothing, and lets it correct itself',
     async (_what, malformed) => {
       agent.model.answerBy(
-        inOrder(
-          toolCalls({ name: 'find_order', arguments: malformed }),
-          toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
-          text('Found.'),
-        ),
+        inOrder(toolCalls({ name: 'find_order', arguments: malformed }), FIND_A1, text('Found.')),
       );
       agent.tools.on('find_order', answers({ state: 'shipped' }));
       const talk = await agent.talk('Where is A-1?');
@@ -178,8 +170,9 @@ describe('a turn of the agent', () => {
   });
 
   it('does not make the same call twice in a turn, and makes it again in the next', async () => {
-    const again = toolCalls({ name: 'find_order', arguments: { number: 'A-1' } });
-    agent.model.answerBy(inOrder(again, again, text('Shipped.'), again, text('Still shipped.')));
+    agent.model.answerBy(
+      inOrder(FIND_A1, FIND_A1, text('Shipped.'), FIND_A1, text('Still shipped.')),
+    );
     agent.tools.on('find_order', answers({ state: 'shipped' }));
     const talk = await agent.talk('Where is A-1?');
     await talk.reply();

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startModelServer, text, type ModelServer } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { asksModel } from '../agent/agentService.ts';
 import {
   askCustomer,
   goesOn,
@@ -17,14 +18,7 @@ describe('a question beside the agent', () => {
 
   beforeAll(async () => {
     model = await startModelServer();
-    stage = await startWaitStage({
-      env: {
-        AGENT_QUIET_MS: '0',
-        LLM_BASE_URL: model.url,
-        LLM_API_KEY: model.apiKey,
-        LLM_MODEL: model.model,
-      },
-    });
+    stage = await startWaitStage({ env: { AGENT_QUIET_MS: '0', ...asksModel(model) } });
     await stage.api.patch('/api/agent', { enabled: true });
   });
   afterAll(async () => {

@@ -8,6 +8,7 @@ import {
   TOOL_TEST_ENV,
   type ToolEndpoint,
 } from '../../../helpers/toolEndpoint.ts';
+import { asksModel } from '../agentService.ts';
 
 const HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \u202egnirts';
 
@@ -162,14 +163,9 @@ describe('the agent’s screen with a language model', () => {
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
     server = await model.startModelServer();
-    const llm = {
-      LLM_BASE_URL: server.url,
-      LLM_API_KEY: server.apiKey,
-      LLM_MODEL: server.model,
-    };
     service = await startTestService({
       ca: endpoint.ca,
-      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, ...llm },
+      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, ...asksModel(server) },
     });
     browser = await signedInBrowser(service.url);
     const tool = await endpoint.define(service.api, {
@@ -200,40 +196,28 @@ describe('the agent’s screen with a language model', () => {
     expect(page.html).not.toContain(server.apiKey);
   });
 
-  it('shows what the model would do with the live tools', async () => {
+  it('shows what the model would reply, and offers it the live tools', async () => {
     const reply = await tryWith(model.text(`It is on its way. ${HOSTILE}`));
     expect(reply.text).toContain('It would reply It is on its way.');
     expect(reply.html).not.toMatch(/<script>|<img src=x/);
     expect(server.requests.at(-1)!.body.tools!.map((tool) => tool.function.name)).toContain(
       'find_order',
     );
+    await expectNothingStored(service, endpoint, 1);
+  });
 
-    expect(
-      (await tryWith(model.toolCalls({ name: 'find_order', arguments: { order: '7' } }))).text,
-    ).toContain('find_order , with { "order": "7" }');
-    expect((await tryWith(model.toolCalls({ name: 'find_order', arguments: {} }))).text).toContain(
-      'This call would fail: arguments.order is missing.',
-    );
-    expect(
-      (
-        await tryWith(
-          model.toolCalls({
-            name: 'close-conversation',
-            arguments: { verdict: 'not_relevant', summary: 'Spam.', message: 'Bye.' },
-          }),
-        )
-      ).text,
-    ).toContain('close the conversation as not relevant : Spam.');
-    expect(
-      (
-        await tryWith(
-          model.toolCalls({
-            name: 'hand-over',
-            arguments: { reason: 'missing_knowledge', message: 'One moment.' },
-          }),
-        )
-      ).text,
-    ).toContain('One moment.');
+  it.each([
+    ['find_order', { order: '7' }, 'find_order , with { "order": "7" }'],
+    ['find_order', {}, 'This call would fail: arguments.order is missing.'],
+    [
+      'close-conversation',
+      { verdict: 'not_relevant', summary: 'Spam.', message: 'Bye.' },
+      'close the conversation as not relevant : Spam.',
+    ],
+    ['hand-over', { reason: 'missing_knowledge', message: 'One moment.' }, 'One moment.'],
+  ])('shows what a call of %s with %j would do', async (name, args, shown) => {
+    const { text } = await tryWith(model.toolCalls({ name, arguments: args }));
+    expect(text).toContain(shown);
     await expectNothingStored(service, endpoint, 1);
   });
 
