@@ -105,6 +105,8 @@ export interface ChatTalk {
 export interface Talk extends ChatTalk {
   calls(): Promise<Json[]>;
   call(where: (call: Json) => boolean): Promise<Json>;
+  /** Decides the call that waits for approval, once there is one. */
+  decide(verdict: 'approve' | 'reject'): Promise<void>;
   /** Waits for at least so many turns of the agent. @returns what the log says of each turn */
   turns(least: number): Promise<{ outcome: string; used: boolean }[]>;
 }
@@ -278,6 +280,8 @@ function talkOf(
 ): Talk {
   const calls = async () =>
     (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data.toReversed();
+  const call = (where: (call: Json) => boolean) =>
+    waitFor('the tool call', async () => (await calls()).find(where));
   return {
     ...chatTalk(
       () => service.api,
@@ -286,7 +290,12 @@ function talkOf(
       () => apiClient(service.url, customer.token),
     ),
     calls,
-    call: (where) => waitFor('the tool call', async () => (await calls()).find(where)),
+    call,
+    decide: async (verdict) => {
+      const { tool_call_id } = await call(({ status }) => status === 'pending_approval');
+      const { status } = await service.api.post(`/api/tool-calls/${tool_call_id}/${verdict}`, {});
+      if (status !== 200) throw new Error(`not decided: ${status}`);
+    },
     turns: (least) =>
       waitFor(`${least} turns of the agent`, () =>
         turnsOf(id).length >= least ? turnsOf(id) : null,

@@ -13,6 +13,10 @@ import {
   type Talk,
 } from './agentService.ts';
 
+/** An automation writes beside the agent. */
+const tellOfParcel = ({ service }: AgentService, { path }: Talk) =>
+  service.api.post(`${path}/messages`, { text: 'Your parcel has shipped.', pause_agent: false });
+
 const ACTIONS = ['takeover', 'close', 'messages'] as const;
 
 describe('control', () => {
@@ -67,10 +71,7 @@ describe('control', () => {
     it('a message beside the agent is no answer: the customer still gets one, and the next turn knows the message', async () => {
       patient.model.answerBy(inOrder(text('Hello there.'), text('Tomorrow.')));
       const talk = await patient.talk('hello');
-      await patient.service.api.post(`${talk.path}/messages`, {
-        text: 'Your parcel has shipped.',
-        pause_agent: false,
-      });
+      await tellOfParcel(patient, talk);
       fallsQuiet();
       expect(await talk.reply()).toBe('Hello there.');
       await talk.write('when will it arrive?');
@@ -162,18 +163,12 @@ describe('control', () => {
   });
 
   describe('a message beside the agent', () => {
-    const parcel = ({ path }: Talk) =>
-      agent.service.api.post(`${path}/messages`, {
-        text: 'Your parcel has shipped.',
-        pause_agent: false,
-      });
-
     it('while the model thinks: its answer is sent, control stays, no handed_over', async () => {
       const late = held(text('Three are left.'));
       agent.model.answerBy(inOrder(late.reply));
       const talk = await agent.talk('how many?');
       await late.asked;
-      const { status, body } = await parcel(talk);
+      const { status, body } = await tellOfParcel(agent, talk);
       expect(status).toBe(201);
       expect(body).toMatchObject({
         message: { sender: { type: 'api' } },
@@ -194,7 +189,7 @@ describe('control', () => {
       agent.model.answerBy(inOrder(toolCalls({ name: 'find_stock' }), text('Three are left.')));
       const talk = await agent.talk('how many?');
       await slow.asked;
-      await parcel(talk);
+      await tellOfParcel(agent, talk);
       await slow.give();
       expect(await talk.reply()).toBe('Three are left.');
       expect(agent.asked()[1]!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
@@ -206,7 +201,7 @@ describe('control', () => {
       await talk.reply();
       await talk.act('takeover');
       await talk.write('one more question');
-      expect((await parcel(talk)).body.conversation.status).toBe('human_active');
+      expect((await tellOfParcel(agent, talk)).body.conversation.status).toBe('human_active');
       await talk.act('handback');
       expect(await talk.reply(2)).toBe('Back again.');
     });

@@ -54,7 +54,7 @@ describe('calls of a conversation that was handed over', () => {
   it.each([
     ['approve', 'The refund is on its way.'],
     ['reject', NOT_DONE],
-  ])('keeps its promise to write once the call is decided: %s', async (decision, told) => {
+  ] as const)('keeps its promise to write once the call is decided: %s', async (decision, told) => {
     agent.tools.on('refund', answers({ message: 'The refund is on its way.' }));
     agent.model.answerBy(
       inOrder(
@@ -67,9 +67,8 @@ describe('calls of a conversation that was handed over', () => {
     await talk.write('How long will it take?');
     await talk.reply(2);
     expect(await talk.record()).toMatchObject({ status: 'awaiting_human', pending_approvals: 1 });
-    const call = await talk.call(({ status }) => status === 'pending_approval');
     await talk.write('And still?');
-    await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/${decision}`, {});
+    await talk.decide(decision);
     expect(await talk.reply(3)).toBe(told);
     expect(await talk.record()).toMatchObject({ status: 'awaiting_human' });
   });

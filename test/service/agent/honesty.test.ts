@@ -52,8 +52,8 @@ describe('what the agent says about its tool calls', () => {
     agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), text('The refund has been made.')));
     const talk = await agent.talk('please refund me');
     expect(await talk.reply()).toBe(WAITING);
-    const call = await talk.call(({ status }) => status === 'pending_approval');
-    return { talk, callPath: `/api/tool-calls/${call.tool_call_id}` };
+    await talk.call(({ status }) => status === 'pending_approval');
+    return talk;
   };
   const anotherTurn = async () => void (await (await agent.talk('another customer')).reply());
 
@@ -177,11 +177,11 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('says that a call waits for approval, and tells its result once after it was approved', async () => {
-    const { talk, callPath } = await waiting();
+    const talk = await waiting();
     expect(agent.asked()).toHaveLength(1);
     expect(agent.tools.calls).toEqual([]);
     expect((await talk.record()).pending_approvals).toBe(1);
-    await agent.service.api.post(`${callPath}/approve`, {});
+    await talk.decide('approve');
     expect(await talk.reply(2)).toBe('The refund has been made.');
     expect(agent.tools.calls).toHaveLength(1);
     expect(agent.asked()[1]!.at(-1)!.content).toMatch(
@@ -196,15 +196,15 @@ describe('what the agent says about its tool calls', () => {
 
   it('says that an approved call failed', async () => {
     agent.tools.on('refund', answers({ error: 'too late' }, 400));
-    const { talk, callPath } = await waiting();
-    await agent.service.api.post(`${callPath}/approve`, {});
+    const talk = await waiting();
+    await talk.decide('approve');
     expect(await talk.reply(2)).toBe(FAILED.en);
     expect(agent.asked()).toHaveLength(1);
   });
 
   it('says that the team did not confirm a call, and hands over on a yes', async () => {
-    const { talk, callPath } = await waiting();
-    await agent.service.api.post(`${callPath}/reject`, {});
+    const talk = await waiting();
+    await talk.decide('reject');
     expect(await talk.reply(2)).toBe(
       'The team did not confirm this, so it was not done. Would you like a person to follow up?',
     );
@@ -218,7 +218,7 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('says that nobody confirmed a call in time', async () => {
-    const { talk } = await waiting();
+    const talk = await waiting();
     aheadMs += EXPIRES_MS;
     expect(await talk.reply(2)).toBe(
       'Nobody could confirm this in time, so it was not done. Would you like a person to follow up?',
@@ -228,14 +228,14 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('says that a call was not done when its tool is paused while the call waits', async () => {
-    const { talk } = await waiting();
+    const talk = await waiting();
     await agent.service.api.post(`/api/tools/${refundId}/pause`);
     expect(await talk.reply(2)).toBe(FAILED.en);
     await agent.service.api.post(`/api/tools/${refundId}/go-live`, {});
   });
 
   it('says nothing of an approval that a close cancelled', async () => {
-    const { talk } = await waiting();
+    const talk = await waiting();
     await talk.act('close');
     await talk.call(({ status }) => status === 'cancelled');
     await anotherTurn();
@@ -245,8 +245,8 @@ describe('what the agent says about its tool calls', () => {
   it('tells the result of an approved call only at the hand-back when a person took over while the call ran', async () => {
     const slow = held(answers({ refunded: true }));
     agent.tools.on('refund', slow.reply);
-    const { talk, callPath } = await waiting();
-    await agent.service.api.post(`${callPath}/approve`, {});
+    const talk = await waiting();
+    await talk.decide('approve');
     await slow.asked;
     await talk.act('takeover');
     await slow.give();
@@ -259,7 +259,7 @@ describe('what the agent says about its tool calls', () => {
   });
 
   it('answers what is written while an approval waits, and does not ask for the same approval again', async () => {
-    const { talk } = await waiting();
+    const talk = await waiting();
     agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), text('It is with a colleague.')));
     await talk.write('is it done?');
     expect(await talk.reply(2)).toBe('It is with a colleague.');
@@ -294,8 +294,7 @@ describe('what the agent says about its tool calls', () => {
     );
     const talk = await agent.talk('how many are there, and refund me');
     await overtaken.asked;
-    const call = await talk.call(({ status }) => status === 'pending_approval');
-    await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
+    await talk.decide('approve');
     await fresh.asked;
     await overtaken.give();
     await talk.turns(2);

@@ -33,8 +33,8 @@ describe('in the web chat', () => {
   afterEach(() => stream.close());
 
   /** A customer has written, and the model is asked. */
-  async function asked() {
-    const answer = held(text('Here it is.'));
+  async function asked(reply = text('Here it is.')) {
+    const answer = held(reply);
     agent.model.answerBy(() => answer.reply);
     const customer = await chatCustomer(agent.service.url);
     stream = await readChatStream(agent.service.url, customer.token);
@@ -81,13 +81,9 @@ describe('in the web chat', () => {
   });
 
   it('typing ends when the model fails', async () => {
-    const failure = held(httpError(401, 'No.'));
-    agent.model.answerBy(() => failure.reply);
-    const customer = await chatCustomer(agent.service.url);
-    stream = await readChatStream(agent.service.url, customer.token);
-    await customer.write('Where is it?');
+    const { answer } = await asked(httpError(401, 'No.'));
     await untilTold('Where is it?', 'typing');
-    await failure.give();
+    await answer.give();
     await waitFor('the sentence', () => stream.told.some((each) => each.startsWith('Sorry')));
     expect(stream.told.filter((each) => each === 'typing')).toHaveLength(1);
   });

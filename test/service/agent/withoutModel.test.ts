@@ -67,8 +67,7 @@ describe('the keyword agent', () => {
     expect(await talk.reply(2)).toBe(
       'A colleague has to confirm this first. I will write as soon as it is decided.',
     );
-    const call = await talk.call(({ status }) => status === 'pending_approval');
-    await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
+    await talk.decide('approve');
     expect(await talk.reply(3)).toBe('Order A-1042 was cancelled.');
     await talk.write('thanks');
     await talk.reply(4);

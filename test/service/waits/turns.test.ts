@@ -25,7 +25,6 @@ describe("a question in the agent's turn", () => {
       ca: n8n.ca,
       clock: { now: () => new Date(Date.now() + skewMs) },
     });
-    stage.workflow.now = () => Date.now() + skewMs;
   });
   beforeEach(() => stage.workflow.forget());
   afterAll(async () => {

@@ -118,10 +118,6 @@ describe('the keyword agent in the loop', () => {
     agent.service.api.patch('/api/agent', { payment_links });
   const linksOf = async ({ id }: Talk) =>
     (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
-  const approve = async (talk: Talk) => {
-    const call = await talk.call(({ status }) => status === 'pending_approval');
-    await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
-  };
 
   it.each<[Language, string, string, (url: string) => string]>([
     [
@@ -151,7 +147,7 @@ describe('the keyword agent in the loop', () => {
       await talk.write({ en: 'yes', es: 'sí', pt: 'sim' }[language]);
       expect(await talk.reply(2)).toBe(SENTENCES.waitingForApproval[language]);
       expect(await linksOf(talk)).toEqual([]);
-      await approve(talk);
+      await talk.decide('approve');
       const told = await talk.reply(3);
       const [link] = await linksOf(talk);
       expect(told).toBe(reply(link.url));
@@ -218,7 +214,7 @@ describe('the keyword agent in the loop', () => {
     await talk.write('thanks, bye');
     await talk.reply(3);
     expect(await talk.record()).toMatchObject({ status: 'ai_active', pending_approvals: 1 });
-    await approve(talk);
+    await talk.decide('approve');
     expect(await talk.reply(4)).toContain('/pay/');
     await talk.write('thank you');
     await talk.reply(5);

@@ -16,7 +16,6 @@ let skewMs = 0;
 beforeAll(async () => {
   const clock = { now: () => new Date(Date.now() + skewMs) };
   stage = await startWorkflowStage({ env: MEMBER_ENV, clock });
-  stage.workflow.now = () => Date.now() + skewMs;
   browser = await signedInBrowser(stage.service.url);
 });
 beforeEach(async () => {

@@ -146,6 +146,8 @@ export async function startWorkflowStage({
   ...options
 }: TestServiceOptions & { isPublished?: boolean } = {}): Promise<WorkflowStage> {
   const workflow = await startWorkflowServer();
+  const { clock } = options;
+  if (clock !== undefined) workflow.now = () => clock.now().getTime();
   const service = await startTestService({
     ...options,
     env: { INSECURE_TARGETS: 'true', AGENT_QUIET_MS: String(QUIET_MS), ...env },
