@@ -23,22 +23,23 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
+const untilSaid = (customer: ChatCustomer, count: number) =>
+  waitFor(`${count} replies`, async () => (await saidByAgent(customer)).length === count);
+
+/** A customer whose payment link waits for approval. */
 async function buyer(): Promise<Buyer> {
   const customer = await chatCustomer(service.url);
   const { conversation_id: conversationId } = await customer.write(
     'I want to pay 50 dollars for the demo',
   );
-  await waitFor('the question back', async () => (await saidByAgent(customer)).length === 1);
+  await untilSaid(customer, 1);
   await customer.write('yes');
   const { tool_call_id: callId } = await callIn(
     service.api,
     `conversation_id=${conversationId}`,
     'pending_approval',
   );
-  await waitFor(
-    'the agent to say that it waits',
-    async () => (await saidByAgent(customer)).length === 2,
-  );
+  await untilSaid(customer, 2);
   return { customer, conversationId, callId };
 }
 
@@ -72,10 +73,7 @@ it.each(KILLED_AFTER)(
       );
     for (const each of buyers) {
       await callIn(service.api, `conversation_id=${each.conversationId}`, 'succeeded');
-      await waitFor(
-        'the link to be told',
-        async () => (await saidByAgent(each.customer)).length === 3,
-      );
+      await untilSaid(each.customer, 3);
     }
     for (const each of buyers) {
       const links = await linksOf(each);

@@ -119,10 +119,15 @@ it('shows what it had replied before it failed', async () => {
   expect(page).not.toContain('gave no answer');
 });
 
-it('shows what comes by the API, message by message', async () => {
+/** A try that the workflow accepts. @returns the turn's id */
+async function begin(): Promise<string> {
   stage.workflow.answer(accepts);
   await tryIt('Hi', 'The workflow is working on its answer');
-  const { turn_id: id } = (await stage.workflow.turn()).body;
+  return (await stage.workflow.turn()).body.turn_id;
+}
+
+it('shows what comes by the API, message by message', async () => {
+  const id = await begin();
   await stage.operate(id, 'replies', { text: 'One moment.', more_follows: true });
   expect(await shown('One moment.')).toContain('The workflow is working on its answer');
   await stage.operate(id, 'replies', { text: 'Here it is.' });
@@ -133,11 +138,6 @@ it('shows what comes by the API, message by message', async () => {
 });
 
 describe('a workflow that asks in a try', () => {
-  const begin = async () => {
-    stage.workflow.answer(accepts);
-    await tryIt('Hi', 'The workflow is working on its answer');
-    return (await stage.workflow.turn()).body.turn_id as string;
-  };
   /** As the nodes ask: about the conversation in the trigger's output, or about none. */
   const ask = (kind: string, turnId: string, about: { conversation_id?: string }) =>
     stage.api.post('/api/waits', {

@@ -20,6 +20,7 @@ import {
   type WaitStage,
 } from '../support.ts';
 
+const APPROVE = { verdict: 'approve', note: '' };
 const BEA = { name: 'Bea', email: 'bea@example.com', password: 'another good password' };
 
 describe('what workflows ask, on the screens', () => {
@@ -74,7 +75,7 @@ describe('what workflows ask, on the screens', () => {
     });
     await waitForText(path, 'The workflow has gone on.');
 
-    const late = await bea.post(decide, { verdict: 'approve', note: '' });
+    const late = await bea.post(decide, APPROVE);
     expect(late.text).toContain('This was already decided or has ended.');
     expect(late.text).toContain('Rejected by ana');
     expect((await waitOf(stage, { id })).status).toBe('rejected');
@@ -150,10 +151,7 @@ describe('what workflows ask, on the screens', () => {
     expect(text).toMatch(
       /Without a conversation .*Publish the price list\?.* Conversation with Kenji .*Send a voucher\?/,
     );
-    const after = await ana.post(`/waiting/waits/${first.id}/decide`, {
-      verdict: 'approve',
-      note: '',
-    });
+    const after = await ana.post(`/waiting/waits/${first.id}/decide`, APPROVE);
     expect(after.path).toBe('/waiting');
     expect(await goesOn(one)).toMatchObject({ status: 'approved', decision: { note: null } });
     expect(after.text).toContain(
@@ -170,7 +168,7 @@ describe('what workflows ask, on the screens', () => {
     const execution = stage.n8n.execution();
     execution.answer(409, 404);
     const { id } = await askTeam(stage, execution, { message: 'Publish it?' });
-    const decided = await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    const decided = await ana.post(`/waits/${id}/decide`, APPROVE);
     expect([decided.path, decided.status]).toEqual([`/waits/${id}`, 200]);
     await goesOn(execution);
     await waitForText(`/waits/${id}`, 'The workflow has gone on.');
@@ -184,7 +182,7 @@ describe('what workflows ask, on the screens', () => {
     const execution = stage.n8n.execution();
     await stage.n8n.goAway();
     const { id } = await askTeam(stage, execution, { message: 'Is it there?' });
-    await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    await ana.post(`/waits/${id}/decide`, APPROVE);
     await waitForText(`/waits/${id}`, 'n8n cannot be reached at localhost:');
     await waitForText(`/waits/${id}`, 'tried 2 times');
     await stage.n8n.comeBack();
@@ -201,7 +199,7 @@ describe('what workflows ask, on the screens', () => {
     const execution = stage.n8n.execution();
     execution.answerAlways(503);
     const { id } = await askTeam(stage, execution, { message: 'The first?' });
-    await ana.post(`/waits/${id}/decide`, { verdict: 'approve', note: '' });
+    await ana.post(`/waits/${id}/decide`, APPROVE);
     await waitForText(`/waits/${id}`, 'answered 503');
     await askTeam(stage, execution, { message: 'The second?' });
     await waitForText(
