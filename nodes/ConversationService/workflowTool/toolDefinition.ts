@@ -76,7 +76,7 @@ export function readSample(context: IHookFunctions, parameters: IDataObject): ID
 }
 
 /** Makes the error say what to enter when the arguments of a test call do not match the parameters. */
-export function explainSample<T>(error: T): T {
+export function explainSampleError<T>(error: T): T {
 	const isAboutSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
 	if (error instanceof NodeApiError && errorCode(error) === 'invalid_request' && isAboutSample) {
 		error.message = error.message.replace(/^arguments(?:\.(\S+))?/, (_all, name?: string) =>

@@ -1,7 +1,7 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import { publish, tryTo, unpublish } from '../shared/publication';
 import { readStoredTool } from './storedTool';
-import { explainSample, readDefinition, readName, readSample } from './toolDefinition';
+import { explainSampleError, readDefinition, readName, readSample } from './toolDefinition';
 import { removeDraft } from './toolListening';
 
 /**
@@ -18,7 +18,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 		stored.name = name;
 		if (notice) context.logger.info(`The tool ${name} is published. ${notice}`);
 	} catch (error) {
-		throw explainSample(error);
+		throw explainSampleError(error);
 	}
 }
 

@@ -12,7 +12,7 @@ import { getAddress } from '../shared/owner';
 import { STORED_AFTER_MS, tryTo } from '../shared/publication';
 import { readStoredTool } from './storedTool';
 import {
-	explainSample,
+	explainSampleError,
 	readDefinition,
 	readName,
 	readSample,
@@ -21,7 +21,7 @@ import {
 } from './toolDefinition';
 
 /**
- * Registers a draft named `<tool name>_test` while the user executes the step, and makes the service
+ * Registers a draft named `<tool name>_test` while the user executes the step, and has the service
  * call it. Removes a draft that an earlier test has left. The published tool does not change.
  */
 export async function listenWithDraft(context: IHookFunctions): Promise<void> {
@@ -35,7 +35,7 @@ export async function listenWithDraft(context: IHookFunctions): Promise<void> {
 		body: { ...definition, kind: 'Webhook' },
 	});
 	Object.assign(readStoredTool(context), { draftId: id, secret });
-	// Not awaited: the call can be verified only after `create` has returned.
+	// Not awaited: n8n stores the secret, which verifies the call, only after this hook has returned.
 	if (context.getNodeParameter('options.sendTestCall', true))
 		void sendTestCallSoon(context, id, sample);
 }
@@ -83,6 +83,7 @@ async function findToolByName(context: IHookFunctions, name: string): Promise<To
 
 /** Whether the tool is the draft of a test: its path is under n8n's /webhook-test/. Its host may differ. */
 function isTestDraft(context: IHookFunctions, { endpoint }: ToolRecord): boolean {
+	// While the user tests, this trigger's address ends in /webhook-test/<webhook id>/tool.
 	const folderOf = (url: string | null) => pathnameOf(url)?.split('/').slice(0, -2).join('/');
 	return endpoint !== null && folderOf(endpoint) === folderOf(getAddress(context));
 }
@@ -106,8 +107,8 @@ async function sendTestCallSoon(
 			timeoutMs: TEST_CALL_TIMEOUT_MS,
 		});
 	} catch (error) {
-		// Not an error: the user may have stopped listening, and can still call it with Tool → Test.
-		const { message, description } = explainSample(error as NodeApiError);
+		// Only a warning: the user may have stopped listening, or can make the call with Tool → Test.
+		const { message, description } = explainSampleError(error as NodeApiError);
 		context.logger.warn('No test call was made', { error: message, fix: description });
 	}
 }

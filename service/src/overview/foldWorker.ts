@@ -3,10 +3,10 @@ import type { ServiceStore } from '../store/collections.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { foldAll } from './fold.ts';
 
-/** Between two folds, a page adds up by itself what was counted since. */
+/** Between two folds, the overview adds the new increments to the counters when it is opened. */
 const EVERY_MS = 5_000;
 
-/** Adds up what was counted, at the start and then every few seconds. */
+/** Adds the increments to the counters: at once, and then every few seconds. */
 export function startFolding(store: Pick<ServiceStore, 'transaction'>, log: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
@@ -14,9 +14,12 @@ export function startFolding(store: Pick<ServiceStore, 'transaction'>, log: Logg
     try {
       await foldAll(store);
     } catch (error) {
-      // What could not be added up stays, and is added up later.
+      // The increments stay, and are added later.
       if (!(error instanceof StoreUnavailable))
-        log.warn({ err: error }, 'what was counted could not be added up; it is tried again soon');
+        log.warn(
+          { err: error },
+          'the counters of the overview could not be updated; the service tries again soon',
+        );
     }
     if (!isStopping) timer = setTimeout(() => (folding = fold()), EVERY_MS).unref();
   };

@@ -9,7 +9,7 @@ export {
   paymentLinkTool,
   readPaymentLink,
 } from './builtInTools.ts';
-export { cleaner } from './calls/readAnswer.ts';
+export { answerCleaner } from './calls/readAnswer.ts';
 export { signedPost } from './calls/toolRequest.ts';
 export { resultExcerpt } from './calls/maskedResult.ts';
 export {

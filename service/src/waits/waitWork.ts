@@ -4,7 +4,7 @@ import type { Tx } from '../store/collections.ts';
 import type { Conversation } from '../conversations/index.ts';
 import { judgeBurst, remind } from './operations/burst.ts';
 import { putEnded } from './operations/endWait.ts';
-import { findNewestAtAddress, lockWait, putWait, scheduleWait } from './operations/waits.ts';
+import { findNewestByResumeUrl, lockWait, putWait, scheduleWait } from './operations/waits.ts';
 import type { BegunResume } from './resume.ts';
 import { supersede } from './resumption.ts';
 import { isOpen, nextWaitWork, type Wait } from './wait.ts';
@@ -84,7 +84,7 @@ async function workOnEnded(
     else await putWait(tx, counted);
     return { resume: null, ended };
   }
-  if ((await findNewestAtAddress(tx, wait))?.id !== wait.id) {
+  if ((await findNewestByResumeUrl(tx, wait))?.id !== wait.id) {
     await putWait(tx, supersede(counted));
     return { resume: null, ended };
   }

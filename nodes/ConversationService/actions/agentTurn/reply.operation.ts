@@ -39,8 +39,8 @@ export const reply: Operation = {
 		]),
 	],
 	async execute(context, itemIndex) {
-		const orElse = ' To say nothing, use Agent Turn → End.';
-		const text = getText(context, 'text', itemIndex, 'text of the reply', orElse);
+		const hintWhenEmpty = ' To say nothing, use Agent Turn → End.';
+		const text = getText(context, 'text', itemIndex, 'text of the reply', hintWhenEmpty);
 		return await answerTurn(context, itemIndex, 'replies', {
 			text,
 			...(moreFollows(context, itemIndex) ? { more_follows: true } : {}),

@@ -6,7 +6,7 @@ import {
   type OutboundClient,
   type OutboundResponse,
 } from '../../platform/outbound/outboundClient.ts';
-import { cleaner, signedPost } from '../../tools/index.ts';
+import { answerCleaner, signedPost } from '../../tools/index.ts';
 import { readAnswer, UnreadableAnswer } from './readAnswer.ts';
 import type { TurnAnswer } from './webhookTurn.ts';
 
@@ -48,7 +48,7 @@ export async function attemptTurn(
   { id, workspaceId, endpoint, secret, body, timeoutMs }: TurnToSend,
   { now, signal }: { now: Date; signal: AbortSignal },
 ): Promise<TurnAttempt> {
-  const clean = cleaner({ kind: 'Webhook', endpoint, secret });
+  const clean = answerCleaner({ kind: 'Webhook', endpoint, secret });
   using tooLate = deadlineAfter(timeoutMs + CONNECTION_WAIT_MS);
   try {
     return await outbound.request(

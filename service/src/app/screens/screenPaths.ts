@@ -1,9 +1,9 @@
-/** Where the screens are. Logs and metrics use these names too. */
+/** Where the screens are. */
 
-/** Pages that anyone can request. */
+/** Pages and files that anyone can request. */
 export const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join', '/reset-password'];
 
-/** Pages that only members see. */
+/** Pages, and the stream at `/live`, that only members can request. */
 export const MEMBER_PATHS = [
   '/overview',
   '/conversations',
@@ -32,7 +32,7 @@ export const SIGN_IN_PATHS = [
   '/reset-password',
 ];
 
-/** The first segment of each path. */
+/** The first segment of each path, by which logs and metrics know a screen. */
 export const SCREENS: ReadonlySet<string> = new Set(
   [...PUBLIC_PATHS, ...SIGN_IN_PATHS, ...MEMBER_PATHS].map((path) => path.slice(1)),
 );

@@ -20,7 +20,7 @@ import { byAddress, type RateLimit } from '../../platform/http/server/rateLimit.
 import { chatMessageJson } from './views.ts';
 
 const BATCH = 100;
-const FULL_RETRY_MS = 30_000;
+const RETRY_WHEN_FULL_MS = 30_000;
 const RETRY_MS = 1000;
 /**
  * When a stream that was replaced by a newer one may come back. Sooner, two pages would keep ending
@@ -49,8 +49,8 @@ export const CHAT_STREAMS: ChatStreamSettings = {
 
 /**
  * The visitor's messages as server-sent events, read by `fetch` with the Authorization header, so
- * that no token is ever in an address. Starts after Last-Event-ID (a message id), else with the
- * first message.
+ * that no token is ever in a URL. Starts after Last-Event-ID (a message id), else with the first
+ * message.
  * @param signal ends all streams
  * @throws rate_limited (429) when the visitor's address has too many streams open or has read
  * too much, unavailable (503) when the workspace has its share of all streams; the page then polls
@@ -76,9 +76,9 @@ export function chatStreamRouter(
       ended.abort();
       changes.tell();
     };
-    await settings.readBytes.spend(address, 0);
-    const owner = { owner: contactId, address, workspace: caller.workspace.id };
-    const leave = enter(deps, streams, owner, () => {
+    await settings.readBytes.spend(address, 0); // throws if the address has read too much already
+    const holder = { owner: contactId, address, workspace: caller.workspace.id };
+    const leave = enter(deps, streams, holder, () => {
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
     });
@@ -131,20 +131,20 @@ class Changes {
 function enter(
   { bounds }: Pick<Deps, 'bounds'>,
   streams: OpenStreams,
-  owner: StreamOf,
+  holder: StreamOf,
   onReplaced: () => void,
 ): () => void {
-  const leave = streams.enter(owner, onReplaced);
-  const retryAfterMs = FULL_RETRY_MS;
-  if (leave === 'address') {
+  const entered = streams.enter(holder, onReplaced);
+  const retryAfterMs = RETRY_WHEN_FULL_MS;
+  if (entered === 'address') {
     const words = 'Too many chat streams are open from one address.';
     throw atBound(bounds, 'address_streams', words, { retryAfterMs });
   }
-  if (leave === 'workspace') {
+  if (entered === 'workspace') {
     const words = 'Too many chats are open.';
     throw atBound(bounds, 'workspace_streams', words, { code: 'unavailable', retryAfterMs });
   }
-  return leave;
+  return entered;
 }
 
 interface ChatStream {
@@ -218,7 +218,7 @@ async function sendState(stream: ChatStream, told: Told): Promise<Told> {
 const sendEvent = ({ response, ended }: ChatStream, event: string, data: unknown) =>
   writeInTurn(response, `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, ended);
 
-/** How long a refused rate asks to wait. @throws any other error */
+/** How long to wait after a rate limit has refused. @throws any other error */
 function waitMsOf(refusal: unknown): number {
   if (!(refusal instanceof AppError)) throw refusal;
   return (refusal.details.retryAfterSeconds ?? 0) * 1000;

@@ -18,6 +18,7 @@ export function textOf(value: unknown): string | null {
 /** Shortens a text with `…` at its end. @param max in characters (code points) */
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
+  // A character takes one or two UTF-16 units, so these are enough to count beyond `max`.
   const characters = [...text.slice(0, 2 * (max + 1))];
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

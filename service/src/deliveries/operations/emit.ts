@@ -8,14 +8,14 @@ import type { EventFacts } from '../filter.ts';
 import { wants } from '../subscription.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
-/** What happened. This folder handles its name and its bytes, and knows nothing of its meaning. */
-export interface Emitted {
+/** An event to emit. This folder sends every event alike, whatever it means. */
+export interface EventToEmit {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;
   /** What filters look at. */
   readonly facts: EventFacts;
-  /** Called only if a subscription asks for the event. @param id the event's */
+  /** Makes the payload from the event's id. Called only if a subscription asks for the event. */
   readonly payload: (id: string) => object;
 }
 
@@ -26,7 +26,7 @@ export interface Emitted {
  */
 export async function emit(
   tx: Tx,
-  { workspaceId, name, conversationId, facts, payload }: Emitted,
+  { workspaceId, name, conversationId, facts, payload }: EventToEmit,
   now: Date,
 ): Promise<void> {
   const subscriptions = (await findSubscriptions(tx, workspaceId)).filter(
@@ -49,7 +49,8 @@ export async function emit(
 
 /**
  * Stores a pending delivery of an event and queues its first attempt.
- * @param trigger `manual`: a person asked for it, and it goes out while the subscription is paused
+ * @param trigger `manual`: a person asked for it, and it goes out even while the subscription is
+ * paused
  */
 export function queueDelivery(
   tx: Tx,

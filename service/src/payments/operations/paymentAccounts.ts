@@ -34,7 +34,7 @@ export async function findPaymentAccount(
   return account ?? null;
 }
 
-/** The payment providers that a workspace has set up, the preferred one first. */
+/** A workspace's payment accounts, that of the preferred provider first. */
 export const listPaymentAccounts = ({ store }: Deps, workspace: Workspace) =>
   store.transaction(async (tx): Promise<readonly PaymentAccount[]> => {
     const accounts = [];
@@ -82,7 +82,7 @@ export const putPaymentAccount = (
   });
 
 /**
- * Removes a workspace's account with a provider. Its links stay as they are.
+ * Removes a workspace's account with a provider. The provider's payment links stay as they are.
  * @throws not_found (404)
  */
 export const deletePaymentAccount = (

@@ -7,7 +7,7 @@ import type { DueGroup } from './jobs/jobWrites.ts';
 const GATHER_MS = 5;
 /** A job that is due later than this is not announced: each process looks again by then. */
 const SOON_MS = 3_000;
-/** For the groups in a notification. PostgreSQL takes 8,000 bytes with the other fields. */
+/** For the groups of a notification. PostgreSQL allows 8,000 bytes for all of its fields. */
 const MAX_PAYLOAD_BYTES = 7_000;
 
 /** A message from one process to the others. */
@@ -19,7 +19,7 @@ export interface Notification {
   readonly added?: readonly DueGroup[];
   /** A dump was restored: everything is new. */
   readonly restored?: boolean;
-  /** The queues that the sender works on, sent every second; none when it stops. */
+  /** The queues that the sender works on: sent every second, and as an empty list when it stops. */
   readonly worksOn?: readonly string[];
 }
 
@@ -137,7 +137,7 @@ function* partsOf(added: readonly DueGroup[]): Generator<readonly DueGroup[]> {
   let bytes = 0;
   for (const due of added) {
     const more = Buffer.byteLength(JSON.stringify(due));
-    if (more > MAX_PAYLOAD_BYTES) continue; // found when each process looks back
+    if (more > MAX_PAYLOAD_BYTES) continue; // each process finds the job by itself
     if (bytes + more > MAX_PAYLOAD_BYTES) {
       yield part;
       [part, bytes] = [[], 0];

@@ -7,10 +7,10 @@ import {
   type OutboundErrorKind,
 } from '../../platform/outbound/outboundClient.ts';
 import { MAX_READ_MS, type AnswerReader } from './answerReader.ts';
-import { cleaner } from './readAnswer.ts';
+import { answerCleaner } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
-/** How long an attempt may wait for a free connection, beyond the time-out. */
+/** Added to the time-out, which does not count the wait for a free connection. */
 const CONNECTION_WAIT_MS = 5000;
 
 /** How long an attempt takes at most, until its answer is read. */
@@ -18,7 +18,7 @@ export const maxAttemptMs = (timeoutMs: number): number =>
   timeoutMs + CONNECTION_WAIT_MS + MAX_READ_MS;
 
 /**
- * Makes one attempt to call a tool. The tool's secrets, lone surrogates and NUL are removed from its
+ * Makes one attempt to call a tool. The tool's secrets, lone surrogates and NUL are replaced in its
  * answer, so that the text can be stored and shown anywhere.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
@@ -37,7 +37,7 @@ export async function attemptToolCall(
     signal,
   }: { workspaceId: string; now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
-  const clean = cleaner(address);
+  const clean = answerCleaner(address);
   const startedAt = performance.now();
   using tooLate = deadlineAfter(timeoutMs + CONNECTION_WAIT_MS);
   try {
@@ -53,13 +53,13 @@ export async function attemptToolCall(
     );
   } catch (error) {
     signal.throwIfAborted();
-    const failure =
-      tooLate.signal.aborted && !(error instanceof OutboundError)
-        ? new OutboundError(
-            'timeout',
-            `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`,
-          )
-        : error;
+    const wasCutOff = tooLate.signal.aborted && !(error instanceof OutboundError);
+    const failure = wasCutOff
+      ? new OutboundError(
+          'timeout',
+          `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`,
+        )
+      : error;
     return toFailure(failure, Math.round(performance.now() - startedAt), clean);
   }
 }

@@ -195,7 +195,7 @@ const secretsOf = (address: ToolAddress): readonly string[] =>
 /**
  * Removes a tool's secrets from a text, and replaces what cannot be stored: lone surrogates and NUL.
  */
-export function cleaner(address: ToolAddress): (text: string) => string {
+export function answerCleaner(address: ToolAddress): (text: string) => string {
   const withoutSecrets = scrubber(secretsOf(address));
   return (text) => withoutSecrets(text).toWellFormed().replaceAll('\0', '\ufffd');
 }
@@ -205,7 +205,7 @@ export function cleaner(address: ToolAddress): (text: string) => string {
  * removed from all that is stored or shown.
  */
 export function readAttempt({ address, response }: AnswerTask): ToolAttemptResult {
-  const clean = cleaner(address);
+  const clean = answerCleaner(address);
   const result = readAnswer(address, response, clean);
   if (result.type === 'success') return result;
   return { ...result, error: { ...result.error, message: clean(result.error.message) } };

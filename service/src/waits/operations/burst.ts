@@ -6,7 +6,7 @@ import { languagesOf, readAnswer, type AnswerValue } from '../accept.ts';
 import { askAgain, secondsBetween, type Wait, type WaitAnswer } from '../wait.ts';
 import { putEnded } from './endWait.ts';
 import { askCustomer } from './openWait.ts';
-import { findWritten, putWait } from './waits.ts';
+import { findReplies, putWait } from './waits.ts';
 
 type Parts = Pick<Deps, 'messaging' | 'reactions'>;
 
@@ -103,7 +103,7 @@ async function ask(
 }
 
 async function findBurst(tx: Tx, wait: Wait): Promise<readonly Message[]> {
-  const written = await findWritten(tx, wait, MAX_BURST_MESSAGES);
+  const written = await findReplies(tx, wait, MAX_BURST_MESSAGES);
   return written.filter(({ number }) => number > wait.judgedThrough).toReversed();
 }
 

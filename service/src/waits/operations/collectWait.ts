@@ -3,7 +3,7 @@ import { errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import type { Workspace } from '../../team/index.ts';
 import { collect } from '../resumption.ts';
 import { isOpen } from '../wait.ts';
-import { findNewestAtAddress, lockWaitOf, putWait, viewWait, type WaitView } from './waits.ts';
+import { findNewestByResumeUrl, lockWaitOf, putWait, viewWait, type WaitView } from './waits.ts';
 
 /**
  * Gives a wait that has ended to its execution, which goes on with it. Unless the call in which it
@@ -15,7 +15,7 @@ export const collectWait = (deps: Deps, workspace: Workspace, id: string) =>
   deps.store.transaction(async (tx): Promise<WaitView & { isFirst: boolean }> => {
     const { wait } = await lockWaitOf(tx, workspace, id);
     if (isOpen(wait)) throw errorWithFix('wait_not_ended', `Wait ${id} is open.`);
-    const newest = await findNewestAtAddress(tx, wait);
+    const newest = await findNewestByResumeUrl(tx, wait);
     if (newest && newest.id !== id)
       throw errorWithFix(
         'wait_superseded',

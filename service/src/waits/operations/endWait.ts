@@ -5,7 +5,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import { countApproval, type ApprovalOutcome } from '../../tools/index.ts';
 import { end, isOpen, type Wait, type WaitEnd } from '../wait.ts';
-import { findWritten, lockWaitOf, peekWait, putWait, viewWait, type WaitView } from './waits.ts';
+import { findReplies, lockWaitOf, peekWait, putWait, viewWait, type WaitView } from './waits.ts';
 
 type Reactions = Pick<Deps, 'reactions'>;
 
@@ -47,7 +47,7 @@ const MAX_FREED_MESSAGES = 200;
  */
 async function freeMessages(tx: Tx, wait: Wait): Promise<boolean> {
   if (wait.kind !== 'reply') return false;
-  const written = await findWritten(tx, wait, MAX_FREED_MESSAGES);
+  const written = await findReplies(tx, wait, MAX_FREED_MESSAGES);
   for (const message of written) {
     const { waitId: _, ...freed } = (await tx.messages.get(message.id)) ?? message;
     await tx.messages.put(freed);

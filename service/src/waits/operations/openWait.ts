@@ -16,7 +16,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import { MAX_OPEN_WAITS, NEW_WAIT, secondsAfter, type Wait } from '../wait.ts';
 import { countDecision, putEnded } from './endWait.ts';
-import { findNewestAtAddress, lockWait, putWait, viewWait, type WaitView } from './waits.ts';
+import { findNewestByResumeUrl, lockWait, putWait, viewWait, type WaitView } from './waits.ts';
 
 /** What a workflow asks for. */
 export type WantedWait = Pick<
@@ -169,7 +169,7 @@ async function cancelEarlier(
   now: Date,
 ): Promise<void> {
   const at = { workspaceId, resumeUrlHash: hashToken(resumeUrl) };
-  const earlier = await findNewestAtAddress(tx, at);
+  const earlier = await findNewestByResumeUrl(tx, at);
   const locked = earlier?.status === 'open' ? await lockWait(tx, earlier.id) : null;
   const how = { status: 'cancelled', isReplaced: true } as const;
   if (locked?.wait.status === 'open') await putEnded(tx, deps, locked, how, now);

@@ -14,7 +14,7 @@ import { clearWait, isOpen, nextWaitWork, WAIT_QUEUE, type Wait } from '../wait.
 
 export interface WaitView {
   readonly wait: Wait;
-  /** Whose details are masked for most readers. Null for a decision without a conversation. */
+  /** Most readers see its details masked. Null for a decision without a conversation. */
   readonly contact: Contact | null;
 }
 
@@ -38,7 +38,10 @@ export const listWaits = (
     return { ...found, items };
   });
 
-/** Adds the contact. The wait of a forgotten contact is shown without its texts, removed or not. */
+/**
+ * Adds the contact. If it was forgotten, the wait is shown without its texts, even before they are
+ * removed.
+ */
 export async function viewWait(tx: Tx, wait: Wait): Promise<WaitView> {
   const contact = wait.contactId === null ? null : await tx.contacts.peek(wait.contactId);
   const { forgotten } = contact ?? {};
@@ -104,8 +107,9 @@ const enqueueWait = (tx: Tx, wait: Wait, runAt: number): Promise<void> =>
   });
 
 /**
- * Notes that a message of a wait failed on its channel. The worker finds out whether it was the
- * question, since a conversation is locked before its messages.
+ * Has the worker look at a wait, because one of its messages failed on its channel. If that was the
+ * question, the worker ends the wait. This transaction cannot: it has locked the message, and a
+ * conversation is locked before its messages.
  * @see docs/decisions/0033-the-order-of-locks.md
  */
 export async function noteUndeliverable(tx: Tx, waitId: string, now: Date): Promise<void> {
@@ -113,18 +117,17 @@ export async function noteUndeliverable(tx: Tx, waitId: string, now: Date): Prom
   if (wait && isOpen(wait)) await enqueueWait(tx, wait, now.getTime());
 }
 
-/** What the customer wrote to a wait, among the newest `max` messages; newest first. */
-export async function findWritten(
-  tx: Tx,
-  { id, conversationId }: Wait,
-  max: number,
-): Promise<readonly Message[]> {
-  const newest = await findNewestMessages(tx, conversationId!, max);
-  return newest.filter(({ direction, waitId }) => direction === 'inbound' && waitId === id);
+/**
+ * The customer's replies to a wait, among the newest `max` messages; newest first.
+ * @param wait of the kind `reply`, which always has a conversation
+ */
+export async function findReplies(tx: Tx, wait: Wait, max: number): Promise<readonly Message[]> {
+  const newest = await findNewestMessages(tx, wait.conversationId!, max);
+  return newest.filter(({ direction, waitId }) => direction === 'inbound' && waitId === wait.id);
 }
 
-/** The newest wait at an address; null when there is none. */
-export async function findNewestAtAddress(
+/** The newest wait that has this resume URL; null when there is none. */
+export async function findNewestByResumeUrl(
   tx: Tx,
   { workspaceId, resumeUrlHash }: Pick<Wait, 'workspaceId' | 'resumeUrlHash'>,
 ): Promise<Wait | null> {

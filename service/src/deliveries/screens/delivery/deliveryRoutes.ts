@@ -43,17 +43,17 @@ export function addDeliveries(router: Router, deps: Deps): void {
   router.post(`${PATH}/redeliver`, async (request, response) => {
     const { id, deliveryId } = request.params;
     const form = readForm(request);
-    const isOnItsPage = form.from === 'delivery';
+    const isFromItsPage = form.from === 'delivery';
     const view = { ...deliveriesViewFrom(form), open: deliveryId };
     try {
       const delivery = await redeliver(deps, workspaceOf(response), id, deliveryId);
       const more = { notice: 'resent' };
-      const back = isOnItsPage ? deliveryHref(delivery, more) : subscriptionHref(id, view, more);
+      const back = isFromItsPage ? deliveryHref(delivery, more) : subscriptionHref(id, view, more);
       response.redirect(303, back);
     } catch (error) {
       if (!isError(error, 'delivery_pending')) throw error;
       const problem = 'This delivery is still in progress. Resend it after it has finished.';
-      if (isOnItsPage) return show(response, request.params, { status: 409, problem });
+      if (isFromItsPage) return show(response, request.params, { status: 409, problem });
       await showSubscription(deps, response, id, 409, { view, problem });
     }
   });
@@ -66,7 +66,7 @@ export function addDeliveries(router: Router, deps: Deps): void {
     await show(response, params, { status: 409, problem });
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the delivery.
+  // A page that answered a POST has the form's address. Opening that again leads to the delivery.
   router.get(`${PATH}/curl`, ({ params }, response) =>
     response.redirect(303, deliveryHref({ id: params.deliveryId, subscriptionId: params.id })),
   );
