@@ -43,7 +43,7 @@ export function agentScreenRouter(screens: AgentScreens): Router {
   addSettings(router, screens);
   addChoices(router, screens);
   addTry(router, screens);
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  // A page that answered a POST has the form's address. Opening it leads back to the screen.
   router.get('/agent/:action', (_request, response) => response.redirect(303, '/agent'));
   return router;
 }

@@ -139,7 +139,7 @@ function addAccountRoutes(router: Router, deps: Deps, config: ChannelsConfig): v
     response.redirect(303, '/channels?notice=channel-disconnected');
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the channel.
+  // A page that answered a POST has the form's address. Opening it leads back to the channel.
   router.get('/channels/:id/:action', ({ params }, response) =>
     response.redirect(303, `/channels/${params.id}`),
   );

@@ -37,7 +37,7 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   addNewKey(router, deps, show, publicUrl);
   addSubscriptions(router, deps, show);
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  // A page that answered a POST has the form's address. Opening it leads back to the screen.
   router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
     response.redirect(303, '/keys'),
   );

@@ -26,7 +26,7 @@ export function subscriptionRouter(deps: Deps): Router {
   addRecovery(router, deps);
   addChanges(router, deps);
   addSubscriptionActions(router, deps);
-  // A page that answered a POST has the form's address. Reloading it leads back to the subscription.
+  // A page that answered a POST has the form's address. Opening it leads back to the subscription.
   router.get(
     ['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'],
     ({ params }, response) =>

@@ -37,7 +37,7 @@ export function settingsRouter({ clock }: Pick<Deps, 'clock'>, n8n: N8nSetting):
     response.redirect(303, '/settings?notice=saved');
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  // A page that answered a POST has the form's address. Opening it leads back to the screen.
   router.get('/settings/n8n', (_request, response) => response.redirect(303, '/settings'));
 
   return router;

@@ -124,7 +124,7 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
     response.redirect(303, '/account?notice=password-changed');
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
+  // A page that answered a POST has the form's address. Opening it leads back to the screen.
   router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
   router.get('/account/:action', (_request, response) => response.redirect(303, '/account'));
 

@@ -26,7 +26,7 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
   addToolPage(router, deps);
   addTestCall(router, deps, followToolCall);
   addActions(router, deps);
-  // A page that answered a POST has the form's address. Reloading it leads back to the tool.
+  // A page that answered a POST has the form's address. Opening it leads back to the tool.
   router.get('/tools/:id/:action', ({ params }, response) =>
     response.redirect(303, `/tools/${params.id}`),
   );

@@ -113,7 +113,7 @@ export function addKeys(router: Router, deps: Deps): void {
     }
   });
 
-  // A page that answered a POST has the form's address. Reloading it leads back to the key.
+  // A page that answered a POST has the form's address. Opening it leads back to the key.
   router.get('/keys/:id/edit', ({ params }, response) =>
     response.redirect(303, `/keys/${encodeURIComponent(params.id)}`),
   );
