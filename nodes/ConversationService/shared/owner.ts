@@ -1,7 +1,7 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { parseUrl } from '../api/baseUrl';
 
-/** The trigger's webhook address. A test has its own, so it does not change what is published. */
+/** The trigger's webhook address. A test has its own address, so the published one stays in use. */
 export const getAddress = (context: IHookFunctions): string =>
 	context.getNodeWebhookUrl('default') as string;
 

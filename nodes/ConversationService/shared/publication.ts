@@ -4,8 +4,8 @@ import { requestService } from '../api/transport';
 import { getAddress, getIdentity, getOwner } from './owner';
 
 /**
- * How long n8n may take to store the secret that `create` puts into the static data. Calls that arrive
- * before are answered 503 and repeated.
+ * How long n8n may take to store the trigger's static data, with the secret in it. Calls that arrive
+ * earlier are answered 503, and the service repeats them.
  */
 export const STORED_AFTER_MS = 1500;
 
@@ -51,7 +51,7 @@ export async function publish(
 	return published;
 }
 
-/** Ends what this workflow has published. Keeps the secret for the next publication. */
+/** Unpublishes what this workflow has published. Keeps the secret for the next publication. */
 export async function unpublish(
 	context: IHookFunctions,
 	path: string,

@@ -16,7 +16,7 @@ export function addImportCommand(program: Command): void {
   program
     .command('import')
     .description(
-      'read a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it',
+      'fill an empty DATA_DIR or database from a file that `export` wrote, while no service runs on it',
     )
     .requiredOption('--from <file>', 'the file; - is standard input')
     .action(({ from }: { from: string }) => importFrom(from));
@@ -28,17 +28,19 @@ async function importFrom(from: string): Promise<void> {
   const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) =>
     refuse(from, error),
   );
-  const key = await KeyRequirement.of(config);
-  key.check(reader.header.key_fingerprint);
+  const keyRequirement = await KeyRequirement.of(config);
+  keyRequirement.check(reader.header.key_fingerprint);
   using _progress = reportProgress('imported', () => reader.total);
   try {
     // Exclusive: a service that is started now exits and says why. Otherwise its writes would wait for
     // the whole import.
-    await withStore((store) => store.restore(key.checked(reader.records())), { exclusive: true });
+    await withStore((store) => store.restore(keyRequirement.checked(reader.records())), {
+      exclusive: true,
+    });
   } catch (error) {
     if (error instanceof StoreNotEmpty)
       throw new Error(
-        `${error.message} An import needs an empty one, before the first start. ${elsewhere(config)}`,
+        `${error.message} An import needs an empty one, before the first start. ${howToGetEmptyStore(config)}`,
         { cause: error },
       );
     refuse(from, error);
@@ -49,7 +51,7 @@ async function importFrom(from: string): Promise<void> {
   );
 }
 
-const elsewhere = ({ database }: Config): string =>
+const howToGetEmptyStore = ({ database }: Config): string =>
   database === null
     ? 'Set DATA_DIR to a new folder, or move its files away, except encryption.key.'
     : `Set DATABASE_SCHEMA to another name. Or, if you do not need that data, stop the service and drop the schema ${database.schema}.`;

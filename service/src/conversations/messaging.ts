@@ -16,7 +16,7 @@ export interface Messaging {
    * @throws outside_messaging_window, channel_removed (409)
    */
   assertReachable(tx: Tx, contact: Contact, now: Date): Promise<void>;
-  /** Whether an adapter sends the messages. Otherwise a stored message has been sent. */
+  /** Whether an adapter sends the messages. On a hosted channel, storing a message is enough. */
   isSentByAdapter(contact: Contact): boolean;
   /**
    * Queues a message for its channel. If the channel would refuse it now, nothing is queued and the
@@ -30,6 +30,6 @@ export interface Messaging {
    * @returns whether it is queued
    */
   resend(tx: Tx, view: ConversationView, messageId: string, now: Date): Promise<boolean>;
-  /** Has the channel show that somebody is typing, where it can. */
+  /** Makes the channel show that somebody is typing, if it can. */
   queueTyping(tx: Tx, contact: Contact, now: Date): Promise<void>;
 }

@@ -33,7 +33,7 @@ export const conversationsPage = (parts: PageParts): View => {
       section: 'conversations',
       notice,
       wide: true,
-      writes: open !== null,
+      loadsFormScripts: open !== null,
       scripts: (parts.cannedReplies ?? []).length > 0 ? ['canned-replies.js'] : [],
     },
     html`
@@ -95,7 +95,7 @@ export const headFragment = (parts: ThreadParts): View => {
   `;
 };
 
-const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
+const isHeldBy = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;
 
 /** Frequent actions are in the row. A menu has the rest, and what a phone has no room for. */
@@ -106,7 +106,7 @@ function actionsView({ signedIn, thread, place }: ThreadParts): View {
   const sync = { 'hx-sync': 'this:drop' };
   return html`
     ${
-      isMine(conversation, signedIn.member.id)
+      isHeldBy(conversation, signedIn.member.id)
         ? null
         : postButton(signedIn, {
             action: href('/take-over'),

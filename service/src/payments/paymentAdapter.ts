@@ -14,32 +14,33 @@ import type { SetupField, SetupValues, TestResult } from '../platform/accounts/a
  */
 export type PaymentAdapter = ManualProvider | RemoteProvider;
 
-interface AnyProvider {
+interface ProviderBase {
   readonly provider: PaymentProvider;
   readonly label: string;
   /** How long a link may be open, in seconds. */
   readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
   /** Null if the provider takes the amount. `message` follows the field's name: `must be …`. */
   refuse(
-    amount: number,
+    amountMinor: number,
     currency: string,
   ): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
   readonly fields: readonly SetupField[];
 }
 
 /** The customer pays outside of the service, and a person marks the payment paid. */
-export interface ManualProvider extends AnyProvider {
+export interface ManualProvider extends ProviderBase {
   readonly isRemote: false;
 }
 
-type Ask<Result> = (
+/** A request to the provider about one payment. */
+type AskProvider<Result> = (
   payment: Payment,
   account: OpenPaymentAccount,
   context: PaymentContext,
 ) => Promise<Result>;
 
 /** A provider that hosts the payment page and reports by webhook. */
-export interface RemoteProvider extends AnyProvider {
+export interface RemoteProvider extends ProviderBase {
   readonly isRemote: true;
   /** What the team does in the provider's dashboard to receive webhooks: one or two sentences each. */
   readonly setupSteps: readonly string[];
@@ -47,11 +48,11 @@ export interface RemoteProvider extends AnyProvider {
    * Makes the page where the customer pays. A second call for the same payment returns the same page.
    * @throws only the signal's reason
    */
-  create: Ask<CreateResult>;
+  create: AskProvider<CreateResult>;
   /** Asks the provider for the payment's status. */
-  check: Ask<CheckResult>;
+  check: AskProvider<CheckResult>;
   /** Closes the page, so that it can no longer be paid. */
-  expire: Ask<CheckResult>;
+  expire: AskProvider<CheckResult>;
   /**
    * Verifies and reads a webhook, and changes nothing.
    * @returns null when it is not signed with the account's secret
@@ -95,6 +96,7 @@ export type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error
 export type CreateResult =
   | { readonly type: 'created'; readonly reference: string; readonly url: string }
   | Trouble;
+/** `paid` stands alone, so that `Exclude` can take it out. */
 export type CheckResult =
   | { readonly type: Exclude<RemoteState, 'paid'> }
   | { readonly type: 'paid' }

@@ -58,6 +58,7 @@ export class ChangeFeed<S extends Schema> {
   /** Tells every reader of a gap, because everything has changed. */
   skip(): void {
     while (this.first <= this.last) this.dropFirst();
+    // The gap takes a number too, so that even a reader of the last change is behind it.
     this.last += 1;
     this.first = this.last + 1;
     this.announce();
@@ -75,7 +76,7 @@ export class ChangeFeed<S extends Schema> {
   }
 
   /**
-   * Starts at the moment of the call, not at the first read.
+   * Without `since`, gives the changes after this call, even if the first one is awaited later.
    * @param skipped origins whose changes are left out
    */
   read(

@@ -14,7 +14,7 @@ import { beat, beginEvents, endSoon, writeInTurn } from '../../platform/http/eve
 import {
   OpenStreams,
   type StreamLimits,
-  type StreamOf,
+  type StreamHolder,
 } from '../../platform/http/server/openStreams.ts';
 import { byAddress, type RateLimit } from '../../platform/http/server/rateLimit.ts';
 import { chatMessageJson } from './views.ts';
@@ -131,7 +131,7 @@ class Changes {
 function enter(
   { bounds }: Pick<Deps, 'bounds'>,
   streams: OpenStreams,
-  holder: StreamOf,
+  holder: StreamHolder,
   onReplaced: () => void,
 ): () => void {
   const entered = streams.enter(holder, onReplaced);

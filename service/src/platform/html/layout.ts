@@ -31,10 +31,10 @@ const NEED_ONLY_APP_CSS: readonly (Section | undefined)[] = ['conversations', 'w
 const head = ({
   title,
   section,
-  writes = true,
+  loadsFormScripts = true,
   scripts = [],
   count = '',
-}: Pick<TeamPage, 'title' | 'section' | 'writes' | 'scripts'> & {
+}: Pick<TeamPage, 'title' | 'section' | 'loadsFormScripts' | 'scripts'> & {
   readonly count?: string;
 }) => html`
   <head>
@@ -48,7 +48,7 @@ const head = ({
     <link rel=${NEED_ONLY_APP_CSS.includes(section) ? 'alternate' : 'stylesheet'} id="sections" href=${assetUrl('sections.css')} />
     <script src=${assetUrl('htmx.js')} defer></script>
     <script type="module" src=${assetUrl('app.js')}></script>
-    ${[...(writes ? ['writing.js' as const] : []), ...scripts].map((name) => html`<script type="module" src=${assetUrl(name)}></script>`)}
+    ${[...(loadsFormScripts ? ['writing.js' as const] : []), ...scripts].map((name) => html`<script type="module" src=${assetUrl(name)}></script>`)}
   </head>
 `;
 
@@ -114,7 +114,7 @@ interface TeamPage {
   /** Fills the window: its panes scroll, the page does not. */
   readonly wide?: boolean;
   /** False where there are only links and searches: scripts for forms load with the next page. */
-  readonly writes?: boolean;
+  readonly loadsFormScripts?: boolean;
   /** The scripts that it needs besides those of every page. */
   readonly scripts?: readonly AssetName[];
 }

@@ -5,7 +5,7 @@ import { sortedTree, type SortedTree } from './sortedTree.ts';
 /** Ids in ascending order. Half of all words are in one document only, and need no list. */
 type Postings = string | string[];
 
-/** A list shorter than this grows by being copied, because `push` reserves room for 17 ids. */
+/** A list shorter than this grows by being copied: growing in place reserves room for 17 ids. */
 const MAX_COPIED = 16;
 /** Up to this many lists are searched one by one for an id. For more, other ways are faster. */
 const MAX_LISTS_SEARCHED = 8;
@@ -13,7 +13,8 @@ const MAX_LISTS_SEARCHED = 8;
 const IDS_PER_DOCUMENT_READ = 12;
 
 /**
- * An inverted index: the ids of the documents with each word, for each value of the field `within`.
+ * An inverted index: the ids of the documents with each word, for each value of the field that the
+ * definition names as `within`.
  * @see docs/decisions/0049-search-in-what-was-said.md
  */
 export class WordIndex {
@@ -49,8 +50,8 @@ export class WordIndex {
     if (vocabulary === undefined || allOf.length === 0) return;
     const [rarest, ...others] = allOf
       .map(
-        (searched) =>
-          new Ids(vocabulary.listsOf(searched), (id) => hasWordOf(this.#wordsOfId(id), searched)),
+        (anyOf) =>
+          new Ids(vocabulary.listsOf(anyOf), (id) => hasWordOf(this.#wordsOfId(id), anyOf)),
       )
       .sort((a, b) => a.count - b.count);
     for (const id of rarest!.newestFirst(before)) if (others.every((ids) => ids.has(id))) yield id;
@@ -72,7 +73,7 @@ export class WordIndex {
   }
 }
 
-/** The words of the documents with one value of `within`. */
+/** The words of the documents with one value of that field. */
 class Vocabulary {
   readonly #postings = new Map<string, Postings>();
   /** In order, to find words by their beginning. */
@@ -102,9 +103,9 @@ class Vocabulary {
     }
   }
 
-  listsOf(searched: readonly SearchedWord[]): (readonly string[])[] {
+  listsOf(anyOf: readonly SearchedWord[]): (readonly string[])[] {
     const words = new Set<string>();
-    for (const { word, isPrefix } of searched) {
+    for (const { word, isPrefix } of anyOf) {
       words.add(word);
       if (!isPrefix) continue;
       for (const each of this.#words.keys(word)) {
@@ -121,6 +122,7 @@ class Vocabulary {
 
 /** The ids in any of several lists. */
 class Ids {
+  /** An id counts once for each list that has it. */
   readonly count: number;
   readonly #lists: readonly (readonly string[])[];
   readonly #isIn: (id: string) => boolean;
@@ -137,6 +139,7 @@ class Ids {
   has(id: string): boolean {
     if (this.#lists.length <= MAX_LISTS_SEARCHED)
       return this.#lists.some((ids) => ids[countBelow(ids, id)] === id);
+    // Building the set pays off only after this many reads.
     if (this.#documentsRead < this.count / IDS_PER_DOCUMENT_READ) {
       this.#documentsRead += 1;
       return this.#isIn(id);
@@ -169,9 +172,9 @@ interface Head {
   readonly id: string;
 }
 
-function hasWordOf(words: Iterable<string>, searched: readonly SearchedWord[]): boolean {
+function hasWordOf(words: Iterable<string>, anyOf: readonly SearchedWord[]): boolean {
   for (const word of words)
-    if (searched.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word)))
+    if (anyOf.some((each) => (each.isPrefix ? word.startsWith(each.word) : word === each.word)))
       return true;
   return false;
 }

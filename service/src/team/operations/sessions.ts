@@ -16,7 +16,7 @@ const BATCH = 1000;
 /** The expiry of a session is extended at most this often, so that most requests write nothing. */
 const PRECISION_MS = 60 * 60 * 1000;
 
-/** Finds a member by e-mail, in any spelling, without locking. */
+/** Finds a member by e-mail, in upper or lower case, without locking. */
 export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
   const [member] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
   return member ?? null;
@@ -36,11 +36,11 @@ export async function signIn(
   const member = await deps.store.transaction((tx) => findMemberByEmail(tx, email));
   const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
   if (!member || !isRight) return null;
-  return inOneTransaction(deps, async (within, tx) => {
-    // Locked, so that a change of the password, or a removal of the member, at this moment ends this
-    // session too.
+  return inOneTransaction(deps, async (txDeps, tx) => {
+    // Locked: if the password changes or the member is removed at the same moment, this session ends
+    // too.
     const locked = await tx.members.get(member.id);
-    return locked?.passwordHash === member.passwordHash ? startSession(within, member) : null;
+    return locked?.passwordHash === member.passwordHash ? startSession(txDeps, member) : null;
   });
 }
 
@@ -77,8 +77,8 @@ export interface SignedIn {
 }
 
 /**
- * Finds the member whom a session's token signs in; null when the session has expired or was ended,
- * or the member was removed.
+ * Finds the member whom a session's token signs in, and extends the session. Null when the session
+ * has expired or was ended, or the member was removed.
  */
 export const findSession = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,

@@ -137,7 +137,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
   router.get('/join', async ({ query }, response) => {
     const token = typeof query.token === 'string' ? query.token : '';
     if (await findInvite(deps, token)) sendPage(response, joinPage(token, newForm()));
-    else sendPage(response, usedLinkPage, 404);
+    else sendPage(response, deadInvitationPage, 404);
   });
   router.post('/join', readPublicFormBody, async (request, response) => {
     const attempt = await limits.useLink(request);
@@ -147,7 +147,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
     if (!form.ok) return sendPage(response, joinPage(token, form), 400);
     try {
       const member = await acceptInvite(deps, token, form.data);
-      if (!member) return sendPage(response, usedLinkPage, 404);
+      if (!member) return sendPage(response, deadInvitationPage, 404);
       await attempt.forgive();
       setSessionCookie(response, await startSession(deps, member), isHttps());
       response.redirect(303, '/');
@@ -159,7 +159,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
   return router;
 }
 
-const usedLinkPage = deadLinkPage(
+const deadInvitationPage = deadLinkPage(
   'An invitation works once, within seven days. Ask for a new one.',
 );
 
@@ -247,7 +247,7 @@ const roleField = (form: FormState): View =>
     ],
   });
 
-/** Whether nobody else could manage the workspace: this member has to stay, as an owner. */
+/** Whether the workspace has no other owner, so that this member must stay, and stay an owner. */
 const isLastOwner = (members: Team['members'], { id }: Member): boolean =>
   !members.some((other) => other.id !== id && isOwner(other));
 
@@ -274,6 +274,7 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
   </div>
 `;
 
+/** The buttons of an owner. ownersOnly.ts hides from a member what a member may not do. */
 function memberActions(signedIn: SignedIn, member: Member, mustStay: boolean): View {
   const { id, name } = member;
   const isSelf = id === signedIn.member.id;
@@ -281,7 +282,7 @@ function memberActions(signedIn: SignedIn, member: Member, mustStay: boolean): V
     ? (['member', 'Make a member'] as const)
     : (['owner', 'Make an owner'] as const);
   return [
-    isOwner(member) && mustStay
+    mustStay
       ? null
       : postButton(signedIn, {
           action: `/team/members/${id}/role`,
@@ -291,7 +292,7 @@ function memberActions(signedIn: SignedIn, member: Member, mustStay: boolean): V
           button: { class: 'small secondary outline', 'aria-label': `${label}: ${name}` },
           form: { class: 'inline' },
         }),
-    isSelf || !isOwner(signedIn.member)
+    isSelf
       ? null
       : postButton(signedIn, {
           action: `/team/members/${id}/reset-password`,

@@ -1,9 +1,9 @@
-// The inbox by keyboard: a key for each thing that is done often, and the focus where the work goes
-// on. docs/inbox.md lists the keys.
+// The inbox by keyboard: keys for what is done often, and where the focus goes after each step.
+// docs/inbox.md lists the keys.
 
 const OFF = 'shortcuts-off';
 
-/** Whether they are off on this page, in a browser that does not remember it. */
+/** Whether the keys are off on this page only, because the browser cannot store the choice. */
 let isOffHere = false;
 /** WCAG 2.1.4: keys without a modifier can be switched off. */
 const isOff = () => {
@@ -22,7 +22,7 @@ function switchTo(on) {
   } catch {
     isOffHere = !on;
   }
-  tellKeys();
+  setAriaShortcuts();
 }
 
 const byId = (id) => document.getElementById(id);
@@ -54,6 +54,7 @@ function move(step) {
   const all = stops();
   const focused = all.find((stop) => stop === document.activeElement);
   const at = all.indexOf(focused ?? openRow() ?? byId(last.id));
+  // If the last row has left the list, the next one has its index now.
   stopNear(at === -1 ? last.index + Math.min(0, step) : at + step)?.focus();
 }
 
@@ -93,7 +94,7 @@ const GOALS = {
   reply: () => write('mode-reply', 'f-text'),
   note: () => write('mode-note', 'f-note'),
   assign: () => showAssignee(byId('assignee')),
-  close: () => (openedForm() ?? thread())?.querySelector('select')?.focus(),
+  close: () => openedForm()?.querySelector('select')?.focus(),
   decision: () => showCard(document.querySelector('main .approval.waiting')),
   found: () => document.querySelector('#items a.item')?.focus(),
   list: () => (openRow() ?? byId(last.id) ?? stopNear(last.index) ?? byId('items'))?.focus(),
@@ -163,16 +164,16 @@ const SHOWN_ON = {
   '#search': '/',
   '#shortcuts-help': '?',
 };
-function tellKeys() {
+function setAriaShortcuts() {
   for (const [selector, keys] of Object.entries(SHOWN_ON)) {
     const element = document.querySelector(selector);
     if (isOff()) element?.removeAttribute('aria-keyshortcuts');
     else element?.setAttribute('aria-keyshortcuts', keys);
   }
 }
-document.addEventListener('DOMContentLoaded', tellKeys);
-document.addEventListener('htmx:afterSettle', tellKeys);
-addEventListener('storage', tellKeys);
+document.addEventListener('DOMContentLoaded', setAriaShortcuts);
+document.addEventListener('htmx:afterSettle', setAriaShortcuts);
+addEventListener('storage', setAriaShortcuts);
 
 /** On a keyboard without Latin letters, the position of a key counts. */
 const keyOf = ({ key, code, shiftKey }) => {
@@ -185,9 +186,9 @@ const isField = (element) =>
 
 document.addEventListener('keydown', (event) => {
   if (!inbox() || event.defaultPrevented || event.isComposing || event.altKey) return;
-  if (isAhead(event)) {
+  if (isTypedAhead(event)) {
     event.preventDefault();
-    ahead.push({ typed: event.key, command: event.ctrlKey ? 'Ctrl+Enter' : keyOf(event) });
+    typedAhead.push({ typed: event.key, command: event.ctrlKey ? 'Ctrl+Enter' : keyOf(event) });
     return;
   }
   if (event.ctrlKey || event.metaKey) return;
@@ -204,11 +205,12 @@ document.addEventListener('keydown', (event) => {
 });
 
 /** Whether a key is meant for the page that is on its way. */
-function isAhead({ key, target, ctrlKey, metaKey }) {
+function isTypedAhead({ key, target, ctrlKey, metaKey }) {
   if (!isComing() || isOff() || metaKey) return false;
-  if (ahead.length > 0 && key === 'Escape') return true;
-  if (key === 'Enter') return (ctrlKey && ahead.length > 0) || target.id === 'search';
-  return key.length === 1 && !ctrlKey && (ahead.length > 0 || !isField(target));
+  if (typedAhead.length > 0 && key === 'Escape') return true;
+  // Enter in the search opens the first result, which has the focus by then.
+  if (key === 'Enter') return (ctrlKey && typedAhead.length > 0) || target.id === 'search';
+  return key.length === 1 && !ctrlKey && (typedAhead.length > 0 || !isField(target));
 }
 
 /** Escape leaves what is open, one step at a time: a form, a field, the thread. */
@@ -227,7 +229,7 @@ function leave(event = null) {
   } else if (thread() && isInPane && form && !isLostByCancelling(form)) cancelOf(form).click();
   else if (thread() && isInPane && active !== thread() && !isNowhere(active)) thread().focus();
   else if (focusedRow() && thread()) closeThread();
-  else if (inbox().querySelector('.list-pane')?.getClientRects().length) GOALS.list();
+  else if (isShown(inbox().querySelector('.list-pane'))) GOALS.list();
   else closeThread();
 }
 function closeThread() {
@@ -247,36 +249,37 @@ document.addEventListener('change', ({ target }) => {
  * The keys that were pressed while a page is on its way. They are meant for that page: shortcuts,
  * and then the text that is typed there.
  */
-let ahead = [];
-const going = new Set();
+let typedAhead = [];
+/** The requests for whole pages. */
+const pageRequests = new Set();
 let hasSwapped = false;
 /** Between its swap and its settling, a page has not placed the focus yet. */
 let isSettling = false;
-const isComing = () => going.size > 0 || isSettling;
+const isComing = () => pageRequests.size > 0 || isSettling;
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } }) => {
   if (target !== document.body || !inbox()) return;
   hasSwapped = false;
-  going.add(xhr);
+  pageRequests.add(xhr);
   xhr.addEventListener('loadend', () => endRequest(xhr));
   if (elt.matches('form.search')) wanted = 'found';
-  if (isDoneWith(elt)) thread()?.focus({ preventScroll: true });
+  if (movesFocusToThread(elt)) thread()?.focus({ preventScroll: true });
 });
-/** After a reply the focus stays in its field; after anything else it goes to the thread. */
-const isDoneWith = (form) =>
+/** Whether the focus leaves the field of a form that is sent. After a reply, it stays there. */
+const movesFocusToThread = (form) =>
   form.matches('form:not(.reply)') &&
   form.closest('.thread-pane') !== null &&
   isField(document.activeElement);
 
 function endRequest(xhr) {
-  going.delete(xhr);
+  pageRequests.delete(xhr);
   if (hasSwapped) return;
-  ahead = [];
+  typedAhead = [];
   wanted = null;
 }
 
 function replayKeys() {
-  while (ahead.length > 0 && !isComing()) {
-    const { typed, command } = ahead.shift();
+  while (typedAhead.length > 0 && !isComing()) {
+    const { typed, command } = typedAhead.shift();
     const { activeElement: active } = document;
     if (command === 'Enter') active.click();
     else if (command === 'Ctrl+Enter') active.form?.requestSubmit();

@@ -11,7 +11,7 @@ export interface StreamLimits {
 }
 
 /** Who a stream belongs to. */
-export interface StreamOf {
+export interface StreamHolder {
   readonly owner: string;
   readonly address: string;
   readonly workspace: string;
@@ -24,7 +24,7 @@ interface OpenStream {
 }
 
 /**
- * Counts open streams, so that nobody can hold thousands of sockets. When an owner opens a stream
+ * Counts open streams, so that nobody can hold thousands of sockets. When an owner opens one stream
  * too many, the owner's oldest one ends: a connection that has died unnoticed is among the oldest,
  * and must not keep its owner out.
  */
@@ -47,17 +47,18 @@ export class OpenStreams {
   /**
    * @param end called to end this stream when it is the oldest of too many. By then, the stream no
    * longer counts
-   * @returns a function to call when the stream has ended; or the one that has too many streams:
+   * @returns a function to call when the stream has ended, or what has too many streams already:
    * the address or the workspace
    */
   enter(
-    { owner, address, workspace }: StreamOf,
+    { owner, address, workspace }: StreamHolder,
     end: () => void,
   ): (() => void) | 'address' | 'workspace' {
     const streams = this.#byOwner.get(owner);
     const oldest = streams && streams.size >= this.#limits.perOwner ? [...streams][0]! : null;
     const ofAddress = (this.#byAddress.get(address) ?? 0) - (oldest?.address === address ? 1 : 0);
     if (ofAddress >= this.#limits.perAddress) return 'address';
+    // The new stream takes over the oldest one's place in the pool.
     const leavePool = oldest?.leavePool ?? this.#pool.enter(workspace);
     if (leavePool === null) return 'workspace';
     if (oldest) {
