@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Page } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import { blockStorage } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 import {
@@ -187,27 +188,78 @@ describe('the shortcuts of the inbox', () => {
     await waitForFocusOnRow(page, 'Ada');
   });
 
-  it('act on the next page when they are pressed while it is loading', async () => {
-    const { page } = await openWaitingList();
-    await page.route('**/conversations/next-waiting*', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 800));
-      await route.continue();
+  describe('pressed while a page is loading, are for that page', () => {
+    const openSlowly = async (pages: string) => {
+      const { page } = await openWaitingList();
+      await page.route(pages, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 800));
+        await route.continue();
+      });
+      return page;
+    };
+    const messagesOf = async (id: string) =>
+      (await team.service.api.get(`/api/conversations/${id}/messages`)).body.data;
+
+    it('with what is typed there', async () => {
+      const page = await openSlowly('**/conversations/next-waiting*');
+      await press(page, 'w', 'r');
+      await page.keyboard.type('We reply');
+      await press(page, 'Enter');
+      await page.keyboard.type('early.');
+      await press(page, 'Control+Enter', 'Escape', 'w');
+      await waitUntilOpen(page, 'Bea');
+      await waitForFocus(page, '#thread');
+      expect((await messagesOf(first)).at(-1).text).toBe('We reply\nearly.');
     });
-    await press(page, 'w', 'r');
-    await page.keyboard.type('We reply early.');
-    await press(page, 'Control+Enter', 'Escape', 'w');
-    await page.getByRole('heading', { name: 'Bea' }).waitFor();
-    await waitForFocus(page, '#thread');
-    const messages = await team.service.api.get(`/api/conversations/${first}/messages`);
-    expect(messages.body.data.at(-1).text).toBe('We reply early.');
+
+    it('and no other key with Ctrl than Enter sends a reply', async () => {
+      const page = await openSlowly('**/conversations/next-waiting*');
+      await press(page, 'w', 'r');
+      await page.keyboard.type('half a sent');
+      await press(page, 'Control+Escape');
+      const reply = page.getByLabel('Your reply');
+      await page.waitForFunction(
+        () => document.querySelector<HTMLTextAreaElement>('#f-text')?.value === 'half a sent',
+      );
+      await page.reload();
+      expect(await reply.inputValue()).toBe('half a sent'); // a draft, which sending removes
+      await reply.fill('');
+    });
+
+    it('and the beginning of a name assigns to that member', async () => {
+      const { id } = await customerWaitingForPerson(team, { name: 'Ash' });
+      const page = await openSlowly('**/conversations/conv_*');
+      await page.getByRole('link', { name: /^Ash/ }).focus();
+      await press(page, 'a', 'a', 'n', 'Enter');
+      await waitFor('the assignment', async () => {
+        const { assignee } = (await team.service.api.get(`/api/conversations/${id}`)).body;
+        return assignee?.name === 'ana';
+      });
+    });
+  });
+
+  it('Escape and r leave a payment form, and what is entered there stays', async () => {
+    await team.service.api.put('/api/payment-accounts/manual', {
+      settings: { instructions: 'Pay.' },
+    });
+    const path = `/conversations/${first}/payment-link`;
+    for (const key of ['Escape', 'r']) {
+      const { page } = await team.openSignedIn(path);
+      await page.getByLabel('Amount').fill('49');
+      await press(page, 'Escape');
+      if (key === 'r') await press(page, 'r');
+      await page.getByLabel('Your reply').waitFor();
+      await page.goto(team.service.url + path);
+      expect(await page.getByLabel('Amount').inputValue()).toBe('49');
+      await team.closeWindows();
+    }
   });
 
   it('leave the focus on its row, or on the next one when a colleague answers that row', async () => {
     const { customer, id } = await customerWaitingForPerson(team, { name: 'Dot' });
     await customerWaitingForPerson(team, { name: 'Eve' });
     const { page } = await openWaitingList();
-    await press(page, 'j', 'j', 'j');
-    await waitForFocusOnRow(page, 'Dot');
+    await page.getByRole('link', { name: /^Dot/ }).focus();
     await customer.write('Still here.');
     await page.getByRole('link', { name: /^Dot/ }).getByText('Still here.').waitFor();
     await waitForFocusOnRow(page, 'Dot');

@@ -121,7 +121,7 @@ export const paymentForm = ({ signedIn, thread, place }: ThreadParts, form: Paym
             <p><a role="button" class="secondary outline small" href=${threadHref(id, place)}>Back</a></p>
           `
           : html`
-            <form method="post" action=${threadHref(id, place, {}, '/payment-link')} hx-sync="this:drop" hx-disabled-elt="find button" aria-labelledby="payment-title">
+            <form method="post" action=${threadHref(id, place, {}, '/payment-link')} hx-sync="this:drop" hx-disabled-elt="find button" hx-disinherit="hx-disabled-elt" aria-labelledby="payment-title">
               ${csrfField(signedIn)}
               <input type="hidden" name="form" value=${form.values.form} />
               <div class="fields">${paymentFields(form)}</div>

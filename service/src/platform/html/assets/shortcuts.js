@@ -58,15 +58,9 @@ function move(step) {
   stopNear(at === -1 ? last.index + Math.min(0, step) : at + step)?.focus();
 }
 
-/** The form that is open in place of the reply. */
+/** The form that is open in place of the reply. What is entered there stays: see drafts.js. */
 const openedForm = () => document.querySelector('.composer form:not(.reply, .noting)');
 const cancelOf = (form) => form.querySelector('a[role=button][href]');
-/** Whether cancelling loses what was entered. drafts.js keeps it in forms with a text area. */
-const isLostByCancelling = (form) =>
-  form.querySelector('textarea') === null &&
-  [...form.querySelectorAll('input:not([type=hidden])')].some(
-    ({ value, defaultValue }) => value !== defaultValue,
-  );
 
 function write(mode, field) {
   const choice = byId(mode);
@@ -124,7 +118,7 @@ function act(goal) {
     if (form?.querySelector('#f-verdict')) GOALS.close();
     else byId('do-close')?.click();
   } else if (!form || goal === 'assign') GOALS[goal]();
-  else if (!isLostByCancelling(form)) go(cancelOf(form).href, goal);
+  else go(cancelOf(form).href, goal);
 }
 
 /** Goes to the next card of this conversation, or else to a card of another conversation. */
@@ -207,9 +201,9 @@ document.addEventListener('keydown', (event) => {
 /** Whether a key is meant for the page that is on its way. */
 function isTypedAhead({ key, target, ctrlKey, metaKey }) {
   if (!isComing() || isOff() || metaKey) return false;
-  if (typedAhead.length > 0 && key === 'Escape') return true;
+  if (key === 'Escape') return !ctrlKey && typedAhead.length > 0;
   // Enter in the search opens the first result, which has the focus by then.
-  if (key === 'Enter') return (ctrlKey && typedAhead.length > 0) || target.id === 'search';
+  if (key === 'Enter') return typedAhead.length > 0 || target.id === 'search';
   return key.length === 1 && !ctrlKey && (typedAhead.length > 0 || !isField(target));
 }
 
@@ -226,7 +220,7 @@ function leave(event = null) {
   if (filter) {
     filter.open = false;
     filter.querySelector('summary').focus();
-  } else if (thread() && isInPane && form && !isLostByCancelling(form)) cancelOf(form).click();
+  } else if (thread() && isInPane && form) cancelOf(form).click();
   else if (thread() && isInPane && active !== thread() && !isNowhere(active)) thread().focus();
   else if (focusedRow() && thread()) closeThread();
   else if (isShown(inbox().querySelector('.list-pane'))) GOALS.list();
@@ -279,20 +273,37 @@ function endRequest(xhr) {
 
 function replayKeys() {
   while (typedAhead.length > 0 && !isComing()) {
-    const { typed, command } = typedAhead.shift();
     const { activeElement: active } = document;
-    if (command === 'Enter') active.click();
+    if (active.matches('select') && isLetter(typedAhead[0])) {
+      choose(active, takeLetters());
+      continue;
+    }
+    const { typed, command } = typedAhead.shift();
+    if (command === 'Enter') enter(active);
     else if (command === 'Ctrl+Enter') active.form?.requestSubmit();
     else if (command === 'Escape') leave();
-    else if (active.matches('select')) choose(active, typed);
     else if (isField(active)) document.execCommand('insertText', false, typed);
     else KEYS[command]?.();
   }
 }
-function choose(select, letter) {
-  const begins = ({ text }) => text.toLowerCase().startsWith(letter.toLowerCase());
+function enter(active) {
+  if (active.matches('.assign select')) active.form.requestSubmit();
+  else if (active.matches('textarea')) document.execCommand('insertText', false, '\n');
+  else active.click();
+}
+const isLetter = ({ typed }) => typed.length === 1;
+/** The letters that come next, up to the first other key. */
+function takeLetters() {
+  const letters = [];
+  while (typedAhead.length > 0 && isLetter(typedAhead[0])) letters.push(typedAhead.shift().typed);
+  return letters.join('');
+}
+/** Chooses the option that begins with these letters, as a browser does while somebody types. */
+function choose(select, letters) {
+  const begins = ({ text }) => text.toLowerCase().startsWith(letters.toLowerCase());
   const option = [...select.options].find(begins);
-  if (option) option.selected = true;
+  if (!option) return;
+  option.selected = true;
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
