@@ -99,7 +99,7 @@ export interface N8nServer {
   stopListening(workflowId: string): Promise<void>;
   /** SIGTERM; its folder stays. */
   stop(): Promise<void>;
-  /** SIGKILL to the main process. */
+  /** SIGKILL to the main process of an n8n without workers. */
   kill(): Promise<void>;
   /**
    * Starts it again on the same port and folder.
@@ -254,7 +254,12 @@ export async function startN8n(
       logFile,
     });
     const isHealthy = () => fetch(`http://127.0.0.1:${healthPort}/healthz`).then(({ ok }) => ok);
-    await worker.ready(isHealthy, { timeoutMs: 180_000, everyMs: 250 });
+    try {
+      await worker.ready(isHealthy, { timeoutMs: 180_000, everyMs: 250 });
+    } catch (error) {
+      await worker.kill();
+      throw error;
+    }
     return worker;
   };
 

@@ -1,4 +1,4 @@
-// The page with workflows for n8n: test/n8n/proofs/examples.ts proves that they work there.
+// The page with workflows for n8n: test/n8n/proofs/examples/examples.ts proves that they work there.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { exampleWorkflows } from '../../../../service/src/app/screens/exampleWorkflows.ts';
