@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { revivalStage } from './revivalStage.ts';
+import { deliveryStage } from './deliveryStage.ts';
 
-const stage = revivalStage();
+const stage = deliveryStage();
 
 it('a start logs how many deliveries are overdue, without those that wait for a retry', async () => {
   const lines: string[] = [];

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { MINUTE_MS, revivalStage, status, type Made } from './revivalStage.ts';
+import { MINUTE_MS, deliveryStage, status, type Made } from './deliveryStage.ts';
 
 interface Shown {
   readonly status: string;
 }
 
 describe('what a subscription is owed', () => {
-  const stage = revivalStage();
+  const stage = deliveryStage();
   const { start, subscribe, remove, deliveries, write, texts, received, delivered } = stage;
   const RETRIES = { env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' } };
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { MINUTE_MS, SECOND_MS, revivalStage, status } from './revivalStage.ts';
+import { MINUTE_MS, SECOND_MS, deliveryStage, status } from './deliveryStage.ts';
 
 describe('a removed subscription that is made again', () => {
-  const stage = revivalStage();
+  const stage = deliveryStage();
   const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
     stage;
 

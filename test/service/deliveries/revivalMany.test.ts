@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { bytesInFolder } from '../../helpers/folderFiles.ts';
-import { revivalStage, type Made } from './revivalStage.ts';
+import { deliveryStage, type Made } from './deliveryStage.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 
 describe('several subscriptions that are revived', () => {
-  const stage = revivalStage();
+  const stage = deliveryStage();
   const { start, subscribe, remove, deliveries, write, received, delivered } = stage;
 
   it('do not count towards the 25 while they are removed, and can redeliver what they sent', async () => {

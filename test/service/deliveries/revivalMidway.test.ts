@@ -3,10 +3,10 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { totals } from '../overview/support.ts';
-import { MINUTE_MS, revivalStage, status } from './revivalStage.ts';
+import { MINUTE_MS, deliveryStage, status } from './deliveryStage.ts';
 
 describe('a subscription that is removed while its receiver is taken down', () => {
-  const stage = revivalStage();
+  const stage = deliveryStage();
   const { start, subscribe, remove, deliveries, write, texts, delivered, loopHasTurned } = stage;
 
   describe('an attempt that was under way at the removal', () => {

@@ -1,104 +1,74 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
-import {
-  signatureFault,
-  startEventReceiver,
-  type EventReceiver,
-} from '../../helpers/eventReceiver.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import type { ReceiverHandler } from '../../helpers/tls.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { signatureFault } from '../../helpers/eventReceiver.ts';
+import type { ReceivedRequest } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { deliveryStage, EVENT, MINUTE_MS, status } from './deliveryStage.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('rotating the secret of a subscription', () => {
-  let service: TestService;
-  let receiver: EventReceiver;
-  let customer: ChatCustomer & { readonly at: string };
-  let answer: ReceiverHandler;
-  let skewMs: number;
-  const now = () => Date.now() + skewMs;
+  const stage = deliveryStage();
+  const { write } = stage;
+  beforeEach(() => stage.start());
 
-  beforeEach(async () => {
-    skewMs = 0;
-    answer = (_request, response) => void response.end('ok');
-    receiver = await startEventReceiver((request, response, raw) => answer(request, response, raw));
-    service = await startTestService({ ca: receiver.ca, clock: { now: () => new Date(now()) } });
-    customer = { ...(await chatCustomer(service.url)), at: service.url };
-  });
-  afterEach(async () => {
-    await service?.stop();
-    await receiver?.close();
-  });
-
-  const write = async (text: string) => {
-    if (customer.at !== service.url)
-      customer = { ...(await chatCustomer(service.url)), at: service.url }; // after a restart
-    await customer.write(text);
-  };
+  const now = () => stage.clock.now().getTime();
+  const isSignedWith = (request: ReceivedRequest, secret: string) =>
+    signatureFault(request, secret, now()) === null;
+  const subscribe = () => stage.receiver.subscribe(stage.service, EVENT);
   const rotate = async (id: string) => {
-    const { status, body } = await service.api.post(`/api/hooks/${id}/rotate-secret`);
+    const { status, body } = await stage.service.api.post(`/api/hooks/${id}/rotate-secret`);
     expect({ status, body }).toMatchObject({ status: 200 });
     expect(body.notice).toContain('publish it again');
     return body as { secret: string; previous_secret_expires_at: string };
   };
-  const revoke = async (id: string) =>
-    (await service.api.post(`/api/hooks/${id}/revoke-previous-secrets`)).body;
+  const revoke = (id: string) => stage.service.api.post(`/api/hooks/${id}/revoke-previous-secrets`);
   /** Writes a message and says of each secret whether it signed the request. */
   const signing = async (...secrets: string[]) => {
-    const before = receiver.requests.length;
+    const before = stage.receiver.requests.length;
     await write(randomUUID());
-    const request = await waitFor('a request', () => receiver.requests[before]);
-    return secrets.map((secret) => signatureFault(request, secret, now()) === null);
+    const request = await waitFor('a request', () => stage.receiver.requests[before]);
+    return secrets.map((secret) => isSignedWith(request, secret));
   };
-  const newestSignatureCount = () =>
-    String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',v1=').length - 1;
+  const newestSignature = () =>
+    String(stage.receiver.requests.at(-1)!.headers['x-service-signature']);
 
   it('twice in a row leaves three secrets that sign, the newest first; each replaced one stops after its own 24 hours', async () => {
-    const { id, secret: first } = await receiver.subscribe(service, 'message.received');
+    const { id, secret: first } = await subscribe();
     const { secret: second } = await rotate(id);
-    skewMs = 10 * HOUR_MS;
+    stage.clock.advance(10 * HOUR_MS);
     const { secret: third, previous_secret_expires_at: ends } = await rotate(id);
     expect(Math.abs(Date.parse(ends) - now() - 24 * HOUR_MS)).toBeLessThan(60_000);
     expect(await signing(first, second, third)).toEqual([true, true, true]);
-    const [newest] = String(receiver.requests.at(-1)!.headers['x-service-signature'])
-      .split(',v1=')
-      .slice(1);
-    const alone = {
-      ...receiver.requests.at(-1)!,
-      headers: {
-        'x-service-signature': `${String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',')[0]},v1=${newest}`,
-      },
-    };
-    expect(signatureFault(alone, third, now())).toBeNull();
+    const [time, newest] = newestSignature().split(',');
+    const alone = { 'x-service-signature': `${time},${newest}` };
+    const request = { ...stage.receiver.requests.at(-1)!, headers: alone };
+    expect(isSignedWith(request, third)).toBe(true);
 
-    await service.restart();
-    skewMs = 24 * HOUR_MS + 60_000;
+    await stage.restart();
+    stage.clock.advance(14 * HOUR_MS + MINUTE_MS);
     expect(await signing(first, second, third)).toEqual([false, true, true]);
-    skewMs = 34 * HOUR_MS + 60_000;
+    stage.clock.advance(10 * HOUR_MS);
     expect(await signing(first, second, third)).toEqual([false, false, true]);
-    expect(newestSignatureCount()).toBe(1);
+    expect(newestSignature().match(/v1=/g)).toHaveLength(1);
   });
 
   it('can be followed by revoking the replaced secrets at once; revoking twice does no harm', async () => {
-    const { id, secret: first } = await receiver.subscribe(service, 'message.received');
+    const { id, secret: first } = await subscribe();
     const { secret: second } = await rotate(id);
     const { secret: third } = await rotate(id);
-    expect(await revoke(id)).toMatchObject({ id, revoked: 2 });
+    expect((await revoke(id)).body).toMatchObject({ id, revoked: 2 });
     expect(await signing(first, second, third)).toEqual([false, false, true]);
-    expect(await revoke(id)).toMatchObject({ revoked: 0 });
-    await service.restart();
+    expect((await revoke(id)).body).toMatchObject({ revoked: 0 });
+    await stage.restart();
     expect(await signing(first, second, third)).toEqual([false, false, true]);
-    expect((await service.api.post('/api/hooks/sub_nothing/revoke-previous-secrets')).status).toBe(
-      404,
-    );
+    expect((await revoke('sub_nothing')).status).toBe(404);
   });
 
   it('is refused while five secrets sign, and possible again when they are revoked or their time is over', async () => {
-    const { id } = await receiver.subscribe(service, 'message.received');
+    const { id } = await subscribe();
     for (let n = 0; n < 4; n++) await rotate(id);
-    expect(await service.api.post(`/api/hooks/${id}/rotate-secret`)).toMatchObject({
+    expect(await stage.service.api.post(`/api/hooks/${id}/rotate-secret`)).toMatchObject({
       status: 409,
       body: {
         error: {
@@ -108,44 +78,41 @@ describe('rotating the secret of a subscription', () => {
       },
     });
     await signing();
-    expect(newestSignatureCount()).toBe(5);
+    expect(newestSignature().match(/v1=/g)).toHaveLength(5);
     await revoke(id);
     for (let n = 0; n < 4; n++) await rotate(id);
-    skewMs = 25 * HOUR_MS;
+    stage.clock.advance(25 * HOUR_MS);
     await rotate(id);
   });
 
   it('and a revoke leave only the new secret to sign the retry of an earlier attempt', async () => {
-    const { id, secret: first } = await receiver.subscribe(service, 'message.received');
+    const { id, secret: first } = await subscribe();
     let release: (() => void) | undefined;
-    answer = (_request, response) => void (release = () => response.writeHead(503).end());
+    stage.answer = (...each) => void (release = () => status(503)(...each));
     await write('held');
     await waitFor('the first attempt', () => release);
     const { secret: second } = await rotate(id);
     await revoke(id);
-    answer = (_request, response) => void response.end('ok');
+    stage.answer = null;
     release!();
-    const retry = await waitFor('the retry', () => receiver.requests[1]);
-    expect([first, second].map((secret) => signatureFault(retry, secret, now()) === null)).toEqual([
-      false,
-      true,
-    ]);
+    const retry = await waitFor('the retry', () => stage.receiver.requests[1]);
+    expect([isSignedWith(retry, first), isSignedWith(retry, second)]).toEqual([false, true]);
   });
 
   it('under load and over a restart, every delivery verifies for a receiver that still has the first secret', async () => {
     // the receiver checks each request against this secret
-    const { id, secret } = await receiver.subscribe(service, 'message.received');
+    const { id, secret } = await subscribe();
     const secrets = [secret];
     for (let n = 0; n < 60; n++) {
       await write(`message ${n}`);
       if (n % 20 === 10) secrets.push((await rotate(id)).secret);
-      if (n === 40) await service.restart();
+      if (n === 40) await stage.restart();
     }
     await waitFor(
       'all',
-      () => new Set(receiver.payloads().map((payload) => payload.id)).size === 60,
+      () => new Set(stage.receiver.payloads().map((payload) => payload.id)).size === 60,
     );
-    expect(receiver.faults).toEqual([]);
+    expect(stage.receiver.faults).toEqual([]);
     expect(await signing(...secrets)).toEqual([true, true, true, true]);
   });
 });

@@ -33,7 +33,7 @@ export const status =
  * A service, a receiver of its events and a customer who writes, anew for each test; the clock can
  * be moved forward.
  */
-export function revivalStage() {
+export function deliveryStage() {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;
@@ -56,6 +56,10 @@ export function revivalStage() {
       service = await startTestService({ ca: receiver.ca, clock, ...options });
       customer = await chatCustomer(service.url);
     },
+    async restart() {
+      await service.restart();
+      customer = await chatCustomer(service.url);
+    },
     async subscribe(
       wanted: {
         event?: string;
@@ -63,6 +67,7 @@ export function revivalStage() {
         filter?: object;
         target_url?: string;
         source?: string;
+        catch_up?: boolean;
       } = {},
     ): Promise<Made> {
       const { status: code, body } = await service.api.post('/api/hooks', {
