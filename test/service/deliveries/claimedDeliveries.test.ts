@@ -8,16 +8,15 @@ import type { Deps } from '../../../service/src/platform/deps.ts';
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { Job } from '../../../service/src/store/store.ts';
-import { openStoreOf } from '../../helpers/openStore.ts';
-import { freshStorage, type Storage } from '../../helpers/storage.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 describe('a claimed delivery whose subscription is gone', () => {
-  let storage: Storage;
+  let fresh: FreshStore;
   let store: ServiceStore;
   let delivery: Delivery;
   beforeEach(async () => {
-    storage = await freshStorage();
-    store = await openStoreOf(storage.env);
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     const event = {
       id: newId('evt'),
       workspaceId: newId('ws'),
@@ -28,10 +27,7 @@ describe('a claimed delivery whose subscription is gone', () => {
     } as const;
     delivery = await store.transaction((tx) => queueDelivery(tx, event, newId('sub'), new Date()));
   });
-  afterEach(async () => {
-    await store.close();
-    await storage.remove();
-  });
+  afterEach(() => fresh.remove());
 
   const claim = async (): Promise<Job> => {
     const jobs = await store.claim({
