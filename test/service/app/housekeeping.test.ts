@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { timestamp } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
 import type { Conversation } from '../../../service/src/conversations/conversation.ts';
-import type { Delivery } from '../../../service/src/deliveries/delivery.ts';
+import type { DeliveryStatus } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
@@ -10,6 +10,7 @@ import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { startTestService } from '../../helpers/service.ts';
+import { storedDelivery } from '../../helpers/storedDelivery.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -23,30 +24,15 @@ describe('housekeeping', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
   });
-  afterEach(async () => {
-    await fresh.remove();
-  });
+  afterEach(() => fresh.remove());
 
   it('removes old events, finished deliveries, tool calls and outbound messages, and expired answers and sessions, and nothing else', async () => {
-    const delivery = (createdAt: string, status: Delivery['status']): Delivery => ({
-      id: newId('dlv'),
-      workspaceId: 'w',
-      subscriptionId: 's',
-      eventId: newId('evt'),
-      event: 'message.sent',
-      status,
-      attempts: [],
-      roundStart: 0,
-      trigger: 'automatic',
-      isRepeat: false,
-      everDelivered: false,
-      nextAttemptAt: null,
-      createdAt,
-    });
     await store.transaction(async (tx) => {
-      for (let n = 0; n < 1200; n++) await tx.deliveries.put(delivery(daysAgo(31), 'delivered'));
-      await tx.deliveries.put(delivery(daysAgo(31), 'pending'));
-      await tx.deliveries.put(delivery(daysAgo(29), 'failed'));
+      const putDelivery = (status: DeliveryStatus, days: number) =>
+        tx.deliveries.put(storedDelivery({ status, createdAt: daysAgo(days) }));
+      for (let n = 0; n < 1200; n++) await putDelivery('delivered', 31);
+      await putDelivery('pending', 31);
+      await putDelivery('failed', 29);
       for (const days of [31, 29])
         await tx.events.put({
           id: newId('evt'),
@@ -109,25 +95,23 @@ describe('housekeeping', () => {
     });
     await sweepAll(store, NOW, RETENTION);
     await store.transaction(async (tx) => {
-      const left = await tx.deliveries.find({ where: {}, limit: 10_000 });
-      expect(left.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+      const all = { where: {}, limit: 10_000 };
+      const statuses = (found: readonly { status: string; createdAt: string }[]) =>
+        found.map(({ status, createdAt }) => [status, createdAt]);
+      expect(statuses(await tx.deliveries.find(all))).toEqual([
         ['pending', daysAgo(31)],
         ['failed', daysAgo(29)],
       ]);
-      expect(
-        (await tx.events.find({ where: {}, limit: 10 })).map(({ createdAt }) => createdAt),
-      ).toEqual([daysAgo(29)]);
+      expect(await tx.events.find(all)).toMatchObject([{ createdAt: daysAgo(29) }]);
       expect(await tx.idempotentAnswers.get('old')).toBeNull();
       expect(await tx.idempotentAnswers.get('new')).not.toBeNull();
       expect(await tx.sessions.get('old')).toBeNull();
       expect(await tx.sessions.get('new')).not.toBeNull();
-      const calls = await tx.toolCalls.find({ where: {}, limit: 10 });
-      expect(calls.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+      expect(statuses(await tx.toolCalls.find(all))).toEqual([
         ['pending_approval', daysAgo(31)],
         ['failed', daysAgo(29)],
       ]);
-      const outboundMessages = await tx.outboundMessages.find({ where: {}, limit: 10 });
-      expect(outboundMessages.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+      expect(statuses(await tx.outboundMessages.find(all))).toEqual([
         ['pending', daysAgo(31)],
         ['sent', daysAgo(29)],
       ]);
@@ -135,52 +119,48 @@ describe('housekeeping', () => {
   });
 
   it('removes visitors of the chat who have not written within a day, with their contact, and nobody else', async () => {
-    const arrive = (tx: Tx, id: string, days: number, hasWritten: boolean) =>
-      Promise.all([
-        tx.contacts.put({
-          id: `ctc_${id}`,
-          workspaceId: 'w',
-          channel: 'web_chat',
-          name: null,
-          phone: null,
-          email: null,
-          verified: false,
-          createdAt: daysAgo(days),
-        }),
-        tx.chatSessions.put({
-          id,
-          workspaceId: 'w',
-          contactId: `ctc_${id}`,
-          createdAt: daysAgo(days),
-        }),
-        ...(hasWritten
-          ? [
-              tx.conversations.put({
-                id: `conv_${id}`,
-                workspaceId: 'w',
-                contactId: `ctc_${id}`,
-              } as Conversation),
-            ]
-          : []),
-      ]);
+    const arrive = async (tx: Tx, id: string, days: number) => {
+      const createdAt = daysAgo(days);
+      const contactId = `ctc_${id}`;
+      await tx.contacts.put({
+        id: contactId,
+        workspaceId: 'w',
+        channel: 'web_chat',
+        name: null,
+        phone: null,
+        email: null,
+        verified: false,
+        createdAt,
+      });
+      await tx.chatSessions.put({ id, workspaceId: 'w', contactId, createdAt });
+    };
+    const write = (tx: Tx, id: string) =>
+      tx.conversations.put({
+        id: `conv_${id}`,
+        workspaceId: 'w',
+        contactId: `ctc_${id}`,
+      } as Conversation);
     const left = () =>
       store.transaction(async (tx) => {
-        const sessions = (
-          await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: 2000 })
-        ).map(({ id }) => id);
+        const all = { where: {}, orderBy: 'createdAt', limit: 2000 } as const;
+        const sessions = (await tx.chatSessions.find(all)).map(({ id }) => id);
         for (const id of ['silent', 'writer', 'young', 'later', 'silent-7'])
           expect((await tx.contacts.get(`ctc_${id}`)) !== null).toBe(sessions.includes(id));
         return sessions;
       });
     await store.transaction(async (tx) => {
-      for (let n = 0; n < 1200; n++) await arrive(tx, `silent-${n}`, 3, false);
-      await arrive(tx, 'writer', 2.5, true);
-      await arrive(tx, 'silent', 1.01, false);
-      await arrive(tx, 'young', 0.99, false);
+      for (let n = 0; n < 1200; n++) await arrive(tx, `silent-${n}`, 3);
+      await arrive(tx, 'writer', 2.5);
+      await write(tx, 'writer');
+      await arrive(tx, 'silent', 1.01);
+      await arrive(tx, 'young', 0.99);
     });
     await sweepAll(store, NOW, RETENTION);
     expect(await left()).toEqual(['writer', 'young']);
-    await store.transaction((tx) => arrive(tx, 'later', 0.5, true));
+    await store.transaction(async (tx) => {
+      await arrive(tx, 'later', 0.5);
+      await write(tx, 'later');
+    });
     await sweepAll(store, new Date(NOW.getTime() + 86_400_000), RETENTION);
     expect(await left()).toEqual(['writer', 'later']);
   });

@@ -25,6 +25,7 @@ import {
   type Query,
 } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { storedDelivery } from '../../helpers/storedDelivery.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
@@ -42,9 +43,7 @@ describe('what retention removes', () => {
         await tx.members.put({ id, workspaceId: WORKSPACE, email: `${id}@example.com` } as Member);
     });
   });
-  afterEach(async () => {
-    await fresh.remove();
-  });
+  afterEach(() => fresh.remove());
 
   interface Parts {
     readonly contactId?: string;
@@ -143,40 +142,36 @@ describe('what retention removes', () => {
   /** How many documents of each kind there are. */
   const left = () =>
     store.transaction(async (tx) => {
-      const limit = 10_000;
-      const conversations = await tx.conversations.find({
-        where: { workspaceId: WORKSPACE },
-        limit,
-      });
-      const marks = [
-        ...(await tx.readMarks.find({ where: { memberId: 'mbr_1' }, limit })),
-        ...(await tx.readMarks.find({ where: { memberId: 'mbr_2' }, limit })),
-      ];
+      const all = { where: {}, limit: 10_000 };
+      const inWorkspace = { ...all, where: { workspaceId: WORKSPACE } };
+      const contacts = { ...all, where: { workspaceId: WORKSPACE, phone: null } };
+      const marksOf = (memberId: string) => tx.readMarks.find({ ...all, where: { memberId } });
+      const count = async (found: Promise<readonly unknown[]>) => (await found).length;
       return {
-        conversations: conversations.length,
-        contacts: (
-          await tx.contacts.find({ where: { workspaceId: WORKSPACE, phone: null }, limit })
-        ).length,
-        contactReveals: (await tx.contactReveals.find({ where: { apiKeyId: 'key_1' }, limit }))
-          .length,
-        chatSessions: (await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit }))
-          .length,
-        outboundMessages: (await tx.outboundMessages.find({ where: {}, limit })).length,
-        toolCalls: (await tx.toolCalls.find({ where: {}, limit })).length,
-        payments: (await tx.payments.find({ where: { workspaceId: WORKSPACE }, limit })).length,
-        readMarks: marks.length,
+        conversations: await count(tx.conversations.find(inWorkspace)),
+        contacts: await count(tx.contacts.find(contacts)),
+        contactReveals: await count(
+          tx.contactReveals.find({ ...all, where: { apiKeyId: 'key_1' } }),
+        ),
+        chatSessions: await count(tx.chatSessions.find({ ...all, orderBy: 'createdAt' })),
+        outboundMessages: await count(tx.outboundMessages.find(all)),
+        toolCalls: await count(tx.toolCalls.find(all)),
+        payments: await count(tx.payments.find(inWorkspace)),
+        readMarks: (await count(marksOf('mbr_1'))) + (await count(marksOf('mbr_2'))),
       };
     });
-  const none = {
-    conversations: 0,
-    contacts: 0,
-    contactReveals: 0,
-    chatSessions: 0,
-    outboundMessages: 0,
-    toolCalls: 0,
-    payments: 0,
-    readMarks: 0,
+  /** What `left` counts for one conversation of one message. */
+  const one = {
+    conversations: 1,
+    contacts: 1,
+    contactReveals: 1,
+    chatSessions: 1,
+    outboundMessages: 2,
+    toolCalls: 1,
+    payments: 1,
+    readMarks: 2,
   };
+  const none = Object.fromEntries(Object.keys(one).map((name) => [name, 0]));
   const sweep = (conversationDays: number) => sweepAll(store, NOW, { days: 365, conversationDays });
   /** The store, with a disk that is full after `maxTransactions`. */
   const failingAfter = (maxTransactions: number): Pick<ServiceStore, 'transaction'> => {
@@ -193,29 +188,13 @@ describe('what retention removes', () => {
   it('leaves nothing of a removed conversation, and nothing of its contact', async () => {
     const { id } = await store.transaction((tx) => put(tx, 31, { messages: 3 }));
     await sweep(0);
-    expect(await left()).toEqual({
-      conversations: 1,
-      contacts: 1,
-      contactReveals: 1,
-      chatSessions: 1,
-      outboundMessages: 6,
-      toolCalls: 1,
-      payments: 1,
-      readMarks: 2,
-    });
+    expect(await left()).toEqual({ ...one, outboundMessages: 6 });
     await sweep(30);
     expect(await left()).toEqual(none);
     await store.transaction(async (tx) => {
-      expect(
-        await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 1 }),
-      ).toEqual([]);
-      expect(
-        await tx.systemNotes.find({
-          where: { conversationId: id },
-          orderBy: 'afterMessage',
-          limit: 1,
-        }),
-      ).toEqual([]);
+      const ofIt = { where: { conversationId: id }, limit: 1 };
+      expect(await tx.messages.find({ ...ofIt, orderBy: 'number' })).toEqual([]);
+      expect(await tx.systemNotes.find({ ...ofIt, orderBy: 'afterMessage' })).toEqual([]);
       expect(await tx.agentTurns.get(id)).toBeNull();
     });
     expect((await store.stats()).queues[AGENT_QUEUE]?.waiting).toBe(0);
@@ -227,16 +206,7 @@ describe('what retention removes', () => {
       return put(tx, 29, { contactId });
     });
     await sweep(30);
-    expect(await left()).toEqual({
-      conversations: 1,
-      contacts: 1,
-      contactReveals: 2,
-      chatSessions: 1,
-      outboundMessages: 2,
-      toolCalls: 1,
-      payments: 1,
-      readMarks: 2,
-    });
+    expect(await left()).toEqual({ ...one, contactReveals: 2 });
     expect(await store.transaction((tx) => tx.conversations.get(young.id))).toEqual(young);
   });
 
@@ -264,15 +234,7 @@ describe('what retention removes', () => {
         return kept;
       });
       await sweep(30);
-      expect(await left()).toMatchObject({
-        conversations: 1,
-        contacts: 1,
-        chatSessions: 1,
-        outboundMessages: 2,
-        toolCalls: 1,
-        payments: 1,
-        readMarks: 2,
-      });
+      expect(await left()).toEqual(one);
       expect(await store.transaction((tx) => tx.conversations.get(waiting.id))).toEqual(waiting);
     },
   );
@@ -292,7 +254,7 @@ describe('what retention removes', () => {
       for (let n = 0; n < 250; n += 1) await put(tx, 31);
     });
     let most = 0;
-    const counting = counted(store, (removed) => (most = Math.max(most, removed)));
+    const counting = counted(store, { onRemoved: (removed) => (most = Math.max(most, removed)) });
     expect(await removeOldConversations({ store: counting }, daysAgo(30), NOW)).toBe(251);
     expect(await left()).toEqual(none);
     expect(most).toBeLessThan(800);
@@ -332,54 +294,36 @@ describe('what retention removes', () => {
       for (let n = 0; n < 1000; n += 1) await put(tx, 29);
     });
     let reads = 0;
-    await removeOldConversations(
-      {
-        store: counted(
-          store,
-          () => {},
-          (found) => (reads += found),
-        ),
-      },
-      daysAgo(30),
-      NOW,
-    );
+    const counting = counted(store, { onFound: (found) => (reads += found) });
+    await removeOldConversations({ store: counting }, daysAgo(30), NOW);
     expect(reads).toBeLessThan(200);
     expect((await left()).conversations).toBe(1000);
   });
 
   describe('deliveries that wait', () => {
-    const delivery = (days: number, nextDays: number | null, eventId: string): Delivery => ({
-      id: newId('dlv'),
-      workspaceId: WORKSPACE,
-      subscriptionId: 'sub_1',
-      eventId,
-      event: 'message.sent',
-      status: nextDays === null ? 'failed' : 'pending',
-      attempts: [],
-      roundStart: 0,
-      trigger: 'automatic',
-      isRepeat: false,
-      everDelivered: false,
-      nextAttemptAt: nextDays === null ? null : daysAgo(nextDays),
-      createdAt: daysAgo(days),
-    });
-    const putOwed = async (tx: Tx, days: number, nextDays: number | null): Promise<Delivery> => {
-      const eventId = newId('evt');
+    const RETENTION = { days: 30, conversationDays: 0 };
+    /** @param nextDays how many days ago its next attempt was due; null when it has failed */
+    const putOwed = async (tx: Tx, nextDays: number | null): Promise<Delivery> => {
+      const createdAt = daysAgo(32);
+      const owed = storedDelivery({
+        status: nextDays === null ? 'failed' : 'pending',
+        nextAttemptAt: nextDays === null ? null : daysAgo(nextDays),
+        createdAt,
+      });
+      await tx.deliveries.put(owed);
       await tx.events.put({
-        id: eventId,
-        workspaceId: WORKSPACE,
+        id: owed.eventId,
+        workspaceId: owed.workspaceId,
         name: 'message.sent',
         conversationId: null,
         body: '{}',
-        createdAt: daysAgo(days),
+        createdAt,
       });
-      const owed = delivery(days, nextDays, eventId);
-      await tx.deliveries.put(owed);
       if (nextDays !== null)
         await tx.jobs.enqueue({
           id: owed.id,
           queue: DELIVERY_QUEUE,
-          group: 'sub_1',
+          group: owed.subscriptionId,
           runAt: Date.parse(owed.nextAttemptAt!),
           rank: 0,
           data: {},
@@ -389,16 +333,15 @@ describe('what retention removes', () => {
 
     it('are given up, with job and event, once they have been due for RETENTION_DAYS; one queued again lately keeps its event', async () => {
       const [, again] = await store.transaction(async (tx) => [
-        await putOwed(tx, 32, 31),
-        await putOwed(tx, 32, 0.5),
-        await putOwed(tx, 32, null),
+        await putOwed(tx, 31),
+        await putOwed(tx, 0.5),
+        await putOwed(tx, null),
       ]);
-      expect(await sweepAll(store, NOW, { days: 30, conversationDays: 0 })).toEqual({ givenUp: 1 });
+      expect(await sweepAll(store, NOW, RETENTION)).toEqual({ givenUp: 1 });
       await store.transaction(async (tx) => {
         expect(await tx.deliveries.find({ where: {}, limit: 10 })).toEqual([again]);
-        expect((await tx.events.find({ where: {}, limit: 10 })).map(({ id }) => id)).toEqual([
-          again!.eventId,
-        ]);
+        const events = await tx.events.find({ where: {}, limit: 10 });
+        expect(events).toMatchObject([{ id: again!.eventId }]);
       });
       expect((await store.stats()).queues[DELIVERY_QUEUE]?.waiting).toBe(1);
     });
@@ -406,16 +349,11 @@ describe('what retention removes', () => {
     it('are removed in small transactions, even 10,000 of them', async () => {
       for (let n = 0; n < 20; n += 1)
         await store.transaction(async (tx) => {
-          for (let i = 0; i < 500; i += 1) await putOwed(tx, 32, 31);
+          for (let i = 0; i < 500; i += 1) await putOwed(tx, 31);
         });
       let most = 0;
-      expect(
-        await sweepAll(
-          counted(store, (removed) => (most = Math.max(most, removed))),
-          NOW,
-          { days: 30, conversationDays: 0 },
-        ),
-      ).toEqual({ givenUp: 10_000 });
+      const counting = counted(store, { onRemoved: (removed) => (most = Math.max(most, removed)) });
+      expect(await sweepAll(counting, NOW, RETENTION)).toEqual({ givenUp: 10_000 });
       expect(most).toBeLessThanOrEqual(500);
       expect((await store.stats()).queues[DELIVERY_QUEUE]?.waiting).toBe(0);
     });
@@ -425,8 +363,7 @@ describe('what retention removes', () => {
 /** Counts what each transaction removes, and what its queries find. */
 function counted(
   store: ServiceStore,
-  onRemoved: (count: number) => void,
-  onFound: (count: number) => void = () => {},
+  on: { onRemoved?: (count: number) => void; onFound?: (count: number) => void },
 ): ServiceStore {
   const transaction: ServiceStore['transaction'] = (fn) =>
     store.transaction(async (tx) => {
@@ -446,14 +383,14 @@ function counted(
             },
             find: async (query: Query<Document>) => {
               const found = await collection.find(query);
-              onFound(found.length);
+              on.onFound?.(found.length);
               return found;
             },
           };
         },
       });
       const result = await fn(counting as Tx);
-      onRemoved(removed);
+      on.onRemoved?.(removed);
       return result;
     });
   return Object.assign(Object.create(store), { transaction }) as ServiceStore;

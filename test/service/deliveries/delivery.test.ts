@@ -6,25 +6,12 @@ import {
   judge,
   type Delivery,
 } from '../../../service/src/deliveries/delivery.ts';
+import { storedDelivery } from '../../helpers/storedDelivery.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 
 describe('attempts', () => {
-  const delivery: Delivery = {
-    id: 'dlv',
-    workspaceId: 'w',
-    subscriptionId: 's',
-    eventId: 'evt',
-    event: 'message.sent',
-    status: 'pending',
-    attempts: [],
-    roundStart: 0,
-    trigger: 'automatic',
-    isRepeat: false,
-    everDelivered: false,
-    nextAttemptAt: null,
-    createdAt: NOW.toISOString(),
-  };
+  const delivery = storedDelivery({ createdAt: NOW.toISOString() });
   const attempt = {
     at: NOW.toISOString(),
     statusCode: 500,
@@ -33,34 +20,39 @@ describe('attempts', () => {
     responseExcerpt: null,
   };
   const DELAYS = [5000, 60_000, 600_000];
-  const failFourTimes = (random: number) => {
+  const fail = (current: Delivery, random = 0.5) =>
+    recordAttempt(current, attempt, 'retry', DELAYS, NOW, random);
+  const waitMs = ({ nextAttemptAt }: Delivery) =>
+    nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - NOW.getTime();
+  const failFourTimes = (random?: number) => {
     let current = delivery;
     const waits = [];
     for (let n = 0; n < 4; n++) {
-      current = recordAttempt(current, attempt, 'retry', DELAYS, NOW, random);
-      waits.push(
-        current.nextAttemptAt === null ? null : Date.parse(current.nextAttemptAt) - NOW.getTime(),
-      );
+      current = fail(current, random);
+      waits.push(waitMs(current));
     }
-    return { waits, status: current.status };
+    return { waits, failed: current };
   };
 
   it('waits 5 s, 1 min and 10 min between attempts, ±20 %, then gives up', () => {
-    expect(failFourTimes(0.5)).toEqual({ waits: [5000, 60_000, 600_000, null], status: 'failed' });
+    expect(failFourTimes(0.5)).toMatchObject({
+      waits: [5000, 60_000, 600_000, null],
+      failed: { status: 'failed' },
+    });
     expect(failFourTimes(0).waits).toEqual([4000, 48_000, 480_000, null]);
     expect(failFourTimes(1).waits).toEqual([6000, 72_000, 720_000, null]);
   });
 
   it('records an attempt that ends late, which uses up no retry', () => {
-    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    const once = fail(delivery);
     const late = recordLateAttempt(once, attempt, 'retry');
     expect(late).toMatchObject({ status: 'pending', nextAttemptAt: once.nextAttemptAt });
     expect(late.attempts.map(({ number }) => number)).toEqual([1, 2]);
-    const next = recordAttempt(late, attempt, 'retry', DELAYS, NOW, 0.5);
-    expect(Date.parse(next.nextAttemptAt!) - NOW.getTime()).toBe(DELAYS[1]);
-    const last = recordAttempt(next, attempt, 'retry', DELAYS, NOW, 0.5);
+    const next = fail(late);
+    expect(waitMs(next)).toBe(DELAYS[1]);
+    const last = fail(next);
     expect(last.status).toBe('pending');
-    expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5)).toMatchObject({
+    expect(fail(last)).toMatchObject({
       status: 'failed',
       // Another start would be another redelivery to the receiver, and the failure would not count.
       roundStart: delivery.roundStart,
@@ -68,7 +60,7 @@ describe('attempts', () => {
   });
 
   it('counts the delivery as delivered when an attempt succeeds late', () => {
-    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    const once = fail(delivery);
     expect(recordLateAttempt(once, { ...attempt, statusCode: 200 }, 'success')).toMatchObject({
       status: 'delivered',
       everDelivered: true,
@@ -77,18 +69,10 @@ describe('attempts', () => {
   });
 
   it('a redelivery has its own three retries', () => {
-    let failed = delivery;
-    for (let n = 0; n < 4; n++) failed = recordAttempt(failed, attempt, 'retry', DELAYS, NOW, 0.5);
-    const again = recordAttempt(
-      requeue(failed, { trigger: 'manual', isRepeat: true }, NOW),
-      attempt,
-      'retry',
-      DELAYS,
-      NOW,
-      0.5,
-    );
+    const { failed } = failFourTimes();
+    const again = fail(requeue(failed, { trigger: 'manual', isRepeat: true }, NOW));
     expect(again).toMatchObject({ status: 'pending', attempts: { length: 5 } });
-    expect(Date.parse(again.nextAttemptAt!) - NOW.getTime()).toBe(5000);
+    expect(waitMs(again)).toBe(5000);
   });
 
   it.each([

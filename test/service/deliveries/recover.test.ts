@@ -4,26 +4,24 @@ import { resendTurnedAway } from '../../../service/src/deliveries/followUps.ts';
 import { recordResults } from '../../../service/src/deliveries/sending/recordResult.ts';
 import { timestamp } from '../../../service/src/platform/clock.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
-import {
-  DELIVERY_QUEUE,
-  type Delivery,
-  type DeliveryStatus,
-} from '../../../service/src/deliveries/delivery.ts';
+import { DELIVERY_QUEUE, type DeliveryStatus } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import { newId } from '../../../service/src/platform/ids.ts';
 import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';
 import { deleteSubscription } from '../../../service/src/deliveries/operations/deleteSubscription.ts';
-import type { WantedSubscription } from '../../../service/src/deliveries/subscription.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import {
   recoverDeliveries,
   redeliver,
 } from '../../../service/src/deliveries/operations/deliveries.ts';
-import type { Subscription } from '../../../service/src/deliveries/subscription.ts';
+import type {
+  Subscription,
+  WantedSubscription,
+} from '../../../service/src/deliveries/subscription.ts';
 import type { Workspace } from '../../../service/src/team/workspace.ts';
 import { stampRequest } from '../../../service/src/deliveries/request.ts';
 import { openStoreOf } from '../../helpers/openStore.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
+import { storedDelivery } from '../../helpers/storedDelivery.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 
 const LONG_AGO = new Date(0);
@@ -77,21 +75,14 @@ describe('recover', () => {
           responseExcerpt: null,
           trigger: 'automatic',
         } as const;
-        const delivery: Delivery = {
-          id: newId('dlv'),
+        const delivery = storedDelivery({
           workspaceId: workspace.id,
           subscriptionId: subscription.id,
-          eventId: newId('evt'),
-          event: 'message.sent',
           status,
           attempts: [attempt],
-          roundStart: 0,
-          trigger: 'automatic',
-          isRepeat: false,
           everDelivered: status === 'delivered',
-          nextAttemptAt: null,
           createdAt,
-        };
+        });
         await tx.deliveries.put(delivery);
         ids.push(delivery.id);
       }
@@ -99,12 +90,8 @@ describe('recover', () => {
     return ids;
   };
   const count = async (status: DeliveryStatus) => {
-    const all = await store.transaction((tx) =>
-      tx.deliveries.find({
-        where: { subscriptionId: subscription.id, status },
-        limit: 100_000,
-      }),
-    );
+    const where = { subscriptionId: subscription.id, status };
+    const all = await store.transaction((tx) => tx.deliveries.find({ where, limit: 100_000 }));
     return all.length;
   };
   /** The ids in the work queue; each job is handed out once. */
@@ -117,8 +104,12 @@ describe('recover', () => {
     } as Parameters<ServiceStore['claim']>[0]);
     return jobs.map(({ id }) => id);
   };
-  const recover = (within: Deps = deps) =>
-    recoverDeliveries(within, workspace, subscription.id, LONG_AGO);
+  const recover = (since = LONG_AGO, within: Deps = deps) =>
+    recoverDeliveries(within, workspace, subscription.id, since);
+  const replaceSubscription = async () => {
+    await deleteSubscription(deps, workspace, subscription.id);
+    ({ subscription } = await createSubscription(deps, workspace, WANTED));
+  };
 
   it('asked ten times at once queues each failed delivery once, and the answers add up', async () => {
     const failed = await add(1200);
@@ -141,12 +132,9 @@ describe('recover', () => {
       ...(await add(2, 'failed', 400, failedAt)),
     ];
     await add(3);
-    expect(
-      await recoverDeliveries(deps, workspace, subscription.id, new Date(failedAt.getTime() + 2)),
-    ).toBe(0); // an attempt takes one millisecond here
-    expect(
-      await recoverDeliveries(deps, workspace, subscription.id, new Date(failedAt.getTime() + 1)),
-    ).toBe(512);
+    // An attempt takes one millisecond here.
+    expect(await recover(new Date(failedAt.getTime() + 2))).toBe(0);
+    expect(await recover(new Date(failedAt.getTime() + 1))).toBe(512);
     expect((await queued()).sort()).toEqual(wanted.sort());
     expect(await count('failed')).toBe(513);
   });
@@ -181,7 +169,7 @@ describe('recover', () => {
         },
       },
     };
-    void recover(crashing);
+    void recover(LONG_AGO, crashing);
     await cutOff;
     expect(await count('pending')).toBe(1000);
     await store.close();
@@ -194,16 +182,14 @@ describe('recover', () => {
     const [oldest] = await add(1, 'failed', 404);
     await add(1100, 'failed', 404, new Date(Date.now() - HOUR_MS));
     const [newest] = await add(1, 'failed', 404);
-    await deleteSubscription(deps, workspace, subscription.id);
-    ({ subscription } = await createSubscription(deps, workspace, WANTED));
+    await replaceSubscription();
     await resendTurnedAway(deps, subscription.id, new Date());
     expect((await queued()).sort()).toEqual([oldest, newest].sort());
   });
 
   it('and the sending again after a revival queue each delivery once between them', async () => {
     await add(1200, 'failed', 404);
-    await deleteSubscription(deps, workspace, subscription.id);
-    ({ subscription } = await createSubscription(deps, workspace, WANTED));
+    await replaceSubscription();
     const [redelivered] = await Promise.all([
       recover(),
       resendTurnedAway(deps, subscription.id, new Date()),
@@ -239,10 +225,10 @@ describe('recover', () => {
             ...(await add(2, 'delivered')),
             ...(await add(2, 'cancelled')),
           ];
-          const statusOf = async (id: string) =>
+          const storedOf = async (id: string) =>
             (await store.transaction((tx) => tx.deliveries.get(id)))!;
           const settle = async (nth: number, statusCode: number) => {
-            const { id, status, nextAttemptAt } = await statusOf(ids[nth]!);
+            const { id, status, nextAttemptAt } = await storedOf(ids[nth]!);
             if (status !== 'pending') return;
             const verdict = statusCode === 200 ? 'success' : 'failure';
             await recordResults(
@@ -268,36 +254,27 @@ describe('recover', () => {
               [],
             );
           };
-          const replace = async () => {
-            await deleteSubscription(deps, workspace, subscription.id);
-            ({ subscription } = await createSubscription(deps, workspace, WANTED));
-          };
           for (const round of rounds) {
             // What settles and what replaces comes first; the repairs of a round then run at once.
             for (const each of round) {
               if (each.type === 'settle') await settle(each.nth, each.statusCode);
-              if (each.type === 'replace') await replace();
+              if (each.type === 'replace') await replaceSubscription();
             }
-            const before = await Promise.all(ids.map(statusOf));
+            const before = await Promise.all(ids.map(storedOf));
             const counts: number[] = [];
             const redelivered = new Set<string>();
             await Promise.all(
               round.map(async (each) => {
                 if (each.type === 'recover') counts.push(await recover());
                 if (each.type !== 'redeliver') return;
-                const again = await redeliver(
-                  deps,
-                  workspace,
-                  subscription.id,
-                  ids[each.nth]!,
-                ).catch(() => null); // pending: 409
-                if (again) {
-                  expect(redelivered.has(again.id)).toBe(false);
-                  redelivered.add(again.id);
-                }
+                const id = ids[each.nth]!;
+                const again = redeliver(deps, workspace, subscription.id, id);
+                if ((await again.catch(() => null)) === null) return; // pending: 409
+                expect(redelivered.has(id)).toBe(false);
+                redelivered.add(id);
               }),
             );
-            const after = await Promise.all(ids.map(statusOf));
+            const after = await Promise.all(ids.map(storedOf));
             const queuedNow = after.filter(
               (each, nth) => each.status === 'pending' && before[nth]!.status !== 'pending',
             );
@@ -308,9 +285,8 @@ describe('recover', () => {
             for (const [nth, each] of after.entries())
               if (before[nth]!.status === 'pending') expect(each).toEqual(before[nth]);
           }
-          const pending = (await Promise.all(ids.map(statusOf)))
-            .filter(({ status }) => status === 'pending')
-            .map(({ id }) => id);
+          const all = await Promise.all(ids.map(storedOf));
+          const pending = all.filter(({ status }) => status === 'pending').map(({ id }) => id);
           expect((await queued()).filter((id) => ids.includes(id)).sort()).toEqual(pending.sort());
         },
       ),
