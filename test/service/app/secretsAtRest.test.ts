@@ -22,6 +22,8 @@ import { startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../../helpe
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const KEY = randomBytes(32);
+/** Texts that are stored as they are: a search that does not find them would find no secret. */
+const KEPT = ['check stock, please', 'Transfer to DE00', 'find_order', 'ana@example.com'];
 
 describe('secrets in what is stored', () => {
   let service: TestService;
@@ -100,16 +102,11 @@ describe('secrets in what is stored', () => {
 
   it('stand nowhere in it', async () => {
     const stored = await service.stored();
-    for (const kept of ['check stock, please', 'Transfer to DE00', 'find_order', 'ana@example.com'])
-      expect([kept, stored.includes(kept)]).toEqual([kept, true]);
+    for (const kept of KEPT) expect([kept, stored.includes(kept)]).toEqual([kept, true]);
     const texts = [stored, Buffer.from(stored).toString('latin1')];
-    expect(
-      secrets
-        .filter(({ value }) =>
-          spellingsOf(value).some((spelling) => texts.some((text) => text.includes(spelling))),
-        )
-        .map(({ what }) => what),
-    ).toEqual([]);
+    const isReadable = (spelling: string) => texts.some((text) => text.includes(spelling));
+    const readable = secrets.filter(({ value }) => spellingsOf(value).some(isReadable));
+    expect(readable.map(({ what }) => what)).toEqual([]);
   });
 
   onEmbeddedStore(it)(
@@ -121,26 +118,20 @@ describe('secrets in what is stored', () => {
         return count('snapshot-') > 0 && count('journal-') > 1;
       });
       const all = await textOfFolder(service.folder);
-      for (const kept of [
-        'check stock, please',
-        'Transfer to DE00',
-        'find_order',
-        'ana@example.com',
-      ])
-        expect([kept, all.includes(kept)]).toEqual([kept, true]);
+      for (const kept of KEPT) expect([kept, all.includes(kept)]).toEqual([kept, true]);
       expect(await readableIn(service.folder, secrets)).toEqual([]);
       await service.restart();
       expect(await readableIn(service.folder, secrets)).toEqual([]);
       // What was sealed still opens.
+      const [conversation] = (await service.api.get('/api/conversations')).body.data;
       const link = await service.api.post(
-        `/api/conversations/${(await service.api.get('/api/conversations')).body.data[0].id}/payment-links`,
+        `/api/conversations/${conversation.id}/payment-links`,
         { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' },
         { 'idempotency-key': 'once' },
       );
-      expect((await fetch(service.url + new URL(link.body.url).pathname)).status).toBe(200);
-      expect(secrets.map(({ value }) => value)).toContain(
-        new URL(link.body.url).pathname.split('/').at(-1),
-      );
+      const { pathname } = new URL(link.body.url);
+      expect((await fetch(service.url + pathname)).status).toBe(200);
+      expect(secrets.map(({ value }) => value)).toContain(pathname.split('/').at(-1));
     },
   );
 
