@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
@@ -26,12 +25,9 @@ describe('when the disk fails under a running service', () => {
       else response.end('ok');
     });
     log = [];
-    const logger = pino(
-      new Writable({ write: (line, _encoding, done) => (log.push(String(line)), done()) }),
-    );
     service = await startTestService({
       ca: receiver.ca,
-      log: logger,
+      log: pino({}, { write: (line) => void log.push(line) }),
       store: { files, retryMs: 20 },
     });
     await receiver.subscribe(service, 'message.received');
@@ -45,13 +41,13 @@ describe('when the disk fails under a running service', () => {
 
   const send = (text: string) =>
     customer.api.post('/api/chat/messages', { text, client_message_id: text });
-  const fetchReadyz = async () => fetch(`${service.url}/readyz`);
+  const fetchReadyz = () => fetch(`${service.url}/readyz`);
   const texts = async () => (await customer.read()).map(({ text }: { text: string }) => text);
   const sent = () => receiver.payloads().map(({ message }) => String(message.text));
 
   it.each([
     ['an fsync fails', 'sync', 'EIO', /input\/output error/],
-    ['the disk is full', 'write', 'ENOSPC', /no space is left on the disk/],
+    ['the disk is full', 'write', 'ENOSPC', /no space is left on the disk \(ENOSPC\)/],
     ['the file system has become read-only', 'write', 'EROFS', /read-only/],
   ] as const)(
     'because %s: writes get 503 and Retry-After, /readyz says why, and all goes on by itself',
@@ -65,7 +61,9 @@ describe('when the disk fails under a running service', () => {
       }
       const notReady = await fetchReadyz();
       expect(notReady.status).toBe(503);
-      expect(JSON.stringify(await notReady.json())).toMatch(words);
+      const { problems } = (await notReady.json()) as { problems: string[] };
+      expect(problems).toEqual([expect.stringMatching(/^The store cannot write: /)]);
+      expect(problems[0]).toMatch(words);
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
       files.fail = () => null;
