@@ -1,7 +1,7 @@
 // The counters themselves: nothing is lost and nothing counts twice, even with several at work.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { foldAll } from '../../../service/src/overview/fold.ts';
-import { RANGES } from '../../../service/src/overview/range.ts';
+import { RANGES, type Range } from '../../../service/src/overview/range.ts';
 import { readCounts } from '../../../service/src/overview/readCounts.ts';
 import { slotLabel } from '../../../service/src/overview/words.ts';
 import { sweepCounters } from '../../../service/src/overview/sweepCounters.ts';
@@ -28,7 +28,7 @@ describe('counters', () => {
 
   const countOnce = (at = clock.now()) =>
     fresh.store.transaction((tx) => count(tx, workspace.id, at, ['opened', ['web_chat']]));
-  const opened = async (range = HOURS as (typeof RANGES)[number]) =>
+  const opened = async (range: Range = HOURS) =>
     (await readCounts({ store: fresh.store, clock }, workspace, range)).total.sum('opened');
   const stored = (name: 'increments' | 'counters') =>
     fresh.store.transaction<readonly unknown[]>((tx) =>
@@ -77,14 +77,9 @@ describe('counters', () => {
 
   it('add one document per transaction, however much it counts', async () => {
     await fresh.store.transaction(async (tx) => {
-      await count(tx, workspace.id, clock.now(), ['opened', ['web_chat']]);
-      await count(
-        tx,
-        workspace.id,
-        clock.now(),
-        ['opened', ['web_chat']],
-        ['closed', ['web_chat', 'unknown']],
-      );
+      const opened = ['opened', ['web_chat']] as const;
+      await count(tx, workspace.id, clock.now(), opened);
+      await count(tx, workspace.id, clock.now(), opened, ['closed', ['web_chat', 'unknown']]);
     });
     expect(await stored('increments')).toHaveLength(1);
     expect(await opened()).toBe(2);
@@ -104,79 +99,65 @@ describe('counters', () => {
     clock.advance(-4 * DAY_MS);
     expect(await opened(QUARTER)).toBe(1);
   });
-});
 
-describe('days of a time zone', () => {
-  let fresh: FreshStore;
-  let workspace: Workspace;
-  let clock: TestClock;
-  beforeEach(async () => {
-    clock = new TestClock(Date.parse('2026-10-27T12:00:00Z'));
-    fresh = await openFreshStore();
-    workspace = await createWorkspace({ store: fresh.store, clock }, 'Test');
-  });
-  afterEach(() => fresh.remove());
+  describe('days of a time zone', () => {
+    const countAt = (...times: readonly string[]) =>
+      fresh.store.transaction(async (tx) => {
+        for (const time of times)
+          await count(tx, workspace.id, new Date(time), ['opened', ['web_chat']]);
+      });
+    /** How much was opened on each day; days without any are left out. */
+    const openedOn = async (now: string, timeZone: string, range: Range = DAYS) => {
+      const deps = { store: fresh.store, clock: { now: () => new Date(now) } };
+      const { slots } = await readCounts(deps, workspace, range, timeZone);
+      expect(slots).toHaveLength(range.slots);
+      return Object.fromEntries(
+        slots.map(({ start, counts }) => [start, counts.sum('opened')]).filter(([, n]) => n !== 0),
+      );
+    };
 
-  const countAt = (...times: readonly string[]) =>
-    fresh.store.transaction(async (tx) => {
-      for (const time of times)
-        await count(tx, workspace.id, new Date(time), ['opened', ['web_chat']]);
+    it('have 25 hours when clocks are put back, and 23 when they are put forward', async () => {
+      // In Berlin, 25 October 2026 goes from 22:00 to 23:00 UTC, 29 March from 23:00 to 22:00.
+      await countAt('2026-10-24T21:59:00Z', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00Z');
+      await countAt('2026-10-25T01:30:00Z', '2026-10-25T22:59:00Z', '2026-10-25T23:00:00Z');
+      const inAutumn = { '2026-10-24': 1, '2026-10-25': 4, '2026-10-26': 1 };
+      expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
+      await foldAll(fresh.store);
+      expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
+      await countAt('2026-03-28T22:59:00Z', '2026-03-28T23:00:00Z', '2026-03-29T21:59:00Z');
+      await countAt('2026-03-29T22:00:00Z');
+      expect(await openedOn('2026-03-31T12:00:00Z', 'Europe/Berlin')).toEqual({
+        '2026-03-28': 1,
+        '2026-03-29': 2,
+        '2026-03-30': 1,
+      });
     });
-  /** How much was opened on each day; days without any are left out. */
-  const openedOn = async (
-    now: string,
-    timeZone: string,
-    range = DAYS as (typeof RANGES)[number],
-  ) => {
-    const deps = { store: fresh.store, clock: { now: () => new Date(now) } };
-    const { slots } = await readCounts(deps, workspace, range, timeZone);
-    expect(slots).toHaveLength(range.slots);
-    return Object.fromEntries(
-      slots.map(({ start, counts }) => [start, counts.sum('opened')]).filter(([, n]) => n !== 0),
-    );
-  };
 
-  it('have 25 hours when clocks are put back, and 23 when they are put forward', async () => {
-    // In Berlin, 25 October 2026 goes from 22:00 to 23:00 UTC, 29 March from 23:00 to 22:00.
-    await countAt('2026-10-24T21:59:00Z', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00Z');
-    await countAt('2026-10-25T01:30:00Z', '2026-10-25T22:59:00Z', '2026-10-25T23:00:00Z');
-    const inAutumn = { '2026-10-24': 1, '2026-10-25': 4, '2026-10-26': 1 };
-    expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
-    await foldAll(fresh.store);
-    expect(await openedOn('2026-10-27T12:00:00Z', 'Europe/Berlin')).toEqual(inAutumn);
-    await countAt('2026-03-28T22:59:00Z', '2026-03-28T23:00:00Z', '2026-03-29T21:59:00Z');
-    await countAt('2026-03-29T22:00:00Z');
-    expect(await openedOn('2026-03-31T12:00:00Z', 'Europe/Berlin')).toEqual({
-      '2026-03-28': 1,
-      '2026-03-29': 2,
-      '2026-03-30': 1,
+    it('are the last ones of the reader, who may be a day ahead of UTC or behind it', async () => {
+      await countAt('2026-10-27T11:30:00Z');
+      const now = '2026-10-27T11:45:00Z';
+      expect(await openedOn(now, 'Pacific/Kiritimati')).toEqual({ '2026-10-28': 1 });
+      expect(await openedOn(now, 'Pacific/Pago_Pago')).toEqual({ '2026-10-27': 1 });
+      expect(await openedOn(now, 'UTC')).toEqual({ '2026-10-27': 1 });
     });
-  });
 
-  it('are the last ones of the reader, who may be a day ahead of UTC or behind it', async () => {
-    await countAt('2026-10-27T11:30:00Z');
-    const now = '2026-10-27T11:45:00Z';
-    expect(await openedOn(now, 'Pacific/Kiritimati')).toEqual({ '2026-10-28': 1 });
-    expect(await openedOn(now, 'Pacific/Pago_Pago')).toEqual({ '2026-10-27': 1 });
-    expect(await openedOn(now, 'UTC')).toEqual({ '2026-10-27': 1 });
-  });
-
-  it('leave the UTC hour in which they begin to the day before', async () => {
-    // In India, 27 October begins at 18:30 UTC.
-    await countAt('2026-10-26T17:59:00Z', '2026-10-26T18:10:00Z');
-    expect(await openedOn('2026-10-26T18:15:00Z', 'Asia/Kolkata')).toEqual({ '2026-10-26': 2 });
-    await countAt('2026-10-26T18:50:00Z', '2026-10-26T19:00:00Z');
-    expect(await openedOn('2026-10-27T12:00:00Z', 'Asia/Kolkata')).toEqual({
-      '2026-10-26': 3,
-      '2026-10-27': 1,
+    it('leave the UTC hour in which they begin to the day before', async () => {
+      // In India, 27 October begins at 18:30 UTC.
+      await countAt('2026-10-26T17:59:00Z', '2026-10-26T18:10:00Z');
+      expect(await openedOn('2026-10-26T18:15:00Z', 'Asia/Kolkata')).toEqual({ '2026-10-26': 2 });
+      await countAt('2026-10-26T18:50:00Z', '2026-10-26T19:00:00Z');
+      expect(await openedOn('2026-10-27T12:00:00Z', 'Asia/Kolkata')).toEqual({
+        '2026-10-26': 3,
+        '2026-10-27': 1,
+      });
     });
-  });
 
-  it('are ninety in the longest range, and the first of them is whole', async () => {
-    await countAt('2026-07-29T22:00:00Z', '2026-07-29T21:59:00Z');
-    await foldAll(fresh.store);
-    expect(await openedOn('2026-10-27T22:59:00Z', 'Europe/Berlin', QUARTER)).toEqual({
-      '2026-07-30': 1,
+    it('are ninety in the longest range, and the first of them is whole', async () => {
+      await countAt('2026-07-29T22:00:00Z', '2026-07-29T21:59:00Z');
+      await foldAll(fresh.store);
+      expect(await openedOn('2026-10-27T22:59:00Z', 'Europe/Berlin', QUARTER)).toEqual({
+        '2026-07-30': 1,
+      });
     });
   });
 });
