@@ -1,6 +1,8 @@
 import { browserless, signedInBrowser, type Browserless } from './browserless.ts';
 import type { TestService } from './service.ts';
 
+export const BEN = { email: 'ben@example.com', password: 'a second good password' };
+
 /** The first member, ana, and Ben, whom she invites, each in a browser of their own. */
 export async function teamOfTwo(
   { url, api }: Pick<TestService, 'url' | 'api'>,
@@ -15,8 +17,7 @@ export async function teamOfTwo(
   const { html } = await ana.post('/team/invites', { note: 'Ben', role });
   const ben = browserless(url);
   const token = /join\?token=([\w-]+)/.exec(html)![1]!;
-  const password = 'a second good password';
-  await ben.post('/join', { token, name: 'Ben', email: 'ben@example.com', password });
+  await ben.post('/join', { ...BEN, token, name: 'Ben' });
   const { body } = await api.get('/api/members');
   const { id } = body.data.find(({ name }: { name: string }) => name === 'Ben');
   return { ana, ben, benId: id };

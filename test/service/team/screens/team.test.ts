@@ -85,30 +85,14 @@ describe('the team', () => {
     const { browser, fields } = await join(await invite(ana));
     const elsewhere = await signedInBrowser(service.url, fields);
     await browser.get('/account');
+    const change = (current: string, next = 'a new long password') =>
+      browser.post('/account/password', { current, next });
     for (let n = 0; n < 4; n++)
-      expect(
-        (
-          await browser.post('/account/password', { current: 'wrong', next: 'a new long password' })
-        ).problem('current'),
-      ).toBe('The current password is wrong.');
-    expect(
-      (
-        await browser.post('/account/password', {
-          current: fields.password,
-          next: 'a new long password',
-        })
-      ).path,
-    ).toBe('/account?notice=password-changed');
-    for (let n = 0; n < 5; n++)
-      await browser.post('/account/password', { current: 'wrong', next: 'a new long password' });
-    expect(
-      (
-        await browser.post('/account/password', {
-          current: 'a new long password',
-          next: 'yet another one',
-        })
-      ).problem('current'),
-    ).toContain('Too many');
+      expect((await change('wrong')).problem('current')).toBe('The current password is wrong.');
+    expect((await change(fields.password)).path).toBe('/account?notice=password-changed');
+    for (let n = 0; n < 5; n++) await change('wrong');
+    const right = await change('a new long password', 'yet another one');
+    expect(right.problem('current')).toContain('Too many');
     expect((await elsewhere.get('/team')).path).toMatch(/^\/sign-in/);
   });
 });
