@@ -122,5 +122,6 @@ const ENTITIES: Record<string, string> = {
   '&#39;': "'",
   '&amp;': '&',
 };
-const decoded = (text: string): string =>
+/** HTML's text with its entities replaced. */
+export const decoded = (text: string): string =>
   text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity]!);

@@ -4,6 +4,7 @@ import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { sharedTestCa, startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { settledDeliveries } from './settledDeliveries.ts';
 
 const OTHERS = 24;
 const SLOW_MACHINE = { timeoutMs: 40_000 };
@@ -50,10 +51,10 @@ describe('one bad subscriber and 24 others', () => {
     all(count, () =>
       service.api.post(`/api/conversations/${conversationId}/messages`, { text: 'An answer.' }),
     );
-  const receivedCount = () =>
-    new Set(
-      good.requests.map(({ path, headers }) => `${path} ${String(headers['x-service-delivery'])}`),
-    ).size;
+  /** How many events a receiver has got, counted once for each of its addresses. */
+  const eventsAt = ({ requests }: TlsReceiver) =>
+    new Set(requests.map(({ path, headers }) => `${path} ${String(headers['x-service-delivery'])}`))
+      .size;
 
   it(
     'everything for the others arrives while the bad one leaves its first requests unanswered and many wait behind them',
@@ -64,17 +65,13 @@ describe('one bad subscriber and 24 others', () => {
       await sendAnswers(60);
       await waitFor('its first requests', () => held.length > 0);
       await all(4, (n) => customer.write(`message ${n}`));
-      await waitFor('all events of the others', () => receivedCount() === 4 * OTHERS, SLOW_MACHINE);
+      await waitFor('all events of the others', () => eventsAt(good) === 4 * OTHERS, SLOW_MACHINE);
       // The bad one was sent no more requests than its limit at the start.
       expect(held.length).toBeLessThanOrEqual(4);
 
       answerBad = (response) => void response.end('ok');
       for (const response of held) response.end('ok');
-      await waitFor(
-        'what waited',
-        () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 60,
-        SLOW_MACHINE,
-      );
+      await waitFor('what waited', () => eventsAt(bad) === 60, SLOW_MACHINE);
     },
     TEST_MS,
   );
@@ -91,24 +88,16 @@ describe('one bad subscriber and 24 others', () => {
       const hook = await subscribeAll();
       await sendAnswers(40);
       await all(2, (n) => customer.write(`message ${n}`));
-      await waitFor('all events of the others', () => receivedCount() === 2 * OTHERS, SLOW_MACHINE);
+      await waitFor('all events of the others', () => eventsAt(good) === 2 * OTHERS, SLOW_MACHINE);
       await waitFor('more than the first failures', () => triedAt.length > 12);
       // From the fifth on, each came a tenth of a second after the one before had failed.
       const pausesMs = triedAt.slice(5, 13).map((at, n) => at - triedAt[n + 4]!);
       expect(Math.min(...pausesMs)).toBeGreaterThan(95);
 
       isWell = true;
-      await waitFor(
-        'what waited',
-        () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 40,
-        SLOW_MACHINE,
-      );
-      await waitFor(
-        'the record',
-        async () =>
-          (await service.api.get(`/api/hooks/${hook}/deliveries?status=delivered&limit=200`)).body
-            .data.length === 40,
-      );
+      await waitFor('what waited', () => eventsAt(bad) === 40, SLOW_MACHINE);
+      const deliveries = await settledDeliveries(service, hook);
+      expect(deliveries.filter(({ status }) => status === 'delivered')).toHaveLength(40);
     },
     TEST_MS,
   );
@@ -144,21 +133,10 @@ describe('a burst at a receiver that handles one request after the other', () =>
           })
         ).body.id as string;
         await Promise.all(Array.from({ length: EVENTS }, (_, n) => customer.write(`message ${n}`)));
-        await waitFor(
-          'all of it',
-          async () =>
-            (await service.api.get(`/api/hooks/${hook}/deliveries?status=pending&limit=1`)).body
-              .data.length === 0,
-          SLOW_MACHINE,
-        );
-        const { data } = (await service.api.get(`/api/hooks/${hook}/deliveries?limit=200`)).body;
-        const deliveries = data as { status: string; attempts: unknown[] }[];
-        expect(deliveries.length).toBe(EVENTS);
-        expect(
-          deliveries.filter(
-            ({ status, attempts }) => status !== 'delivered' || attempts.length !== 1,
-          ),
-        ).toEqual([]);
+        const deliveries = await settledDeliveries(service, hook);
+        expect(deliveries).toHaveLength(EVENTS);
+        for (const { status, attempts } of deliveries)
+          expect([status, attempts.length]).toEqual(['delivered', 1]);
         expect(receiver.requests.length).toBe(EVENTS);
       } finally {
         await service.stop();

@@ -4,7 +4,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../../helpers/apiClient.ts';
-import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
+import {
+  decoded,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../../helpers/browserless.ts';
 import {
   signatureFault,
   startEventReceiver,
@@ -13,7 +18,7 @@ import {
 import { removeSubscriptions } from '../../../helpers/removeSubscriptions.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { sharedTestCa } from '../../../helpers/tls.ts';
-import { waitFor } from '../../../helpers/waitFor.ts';
+import { settledDeliveries } from '../settledDeliveries.ts';
 
 const HOSTILE = `<script>alert(1)</script> it's "quoted" $HOME \`date\` \\ ünïcode 'x'`;
 
@@ -43,16 +48,11 @@ describe('the page of a delivery', () => {
     await receiver?.close();
   });
 
-  const settled = (id = hook.id) =>
-    waitFor('the deliveries to finish', async () => {
-      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries`)).body;
-      const isOver = data.every((each: { status: string }) => each.status !== 'pending');
-      return data.length > 0 && isOver && (data as { id: string; event_id: string }[]);
-    });
+  const settled = (id = hook.id) => settledDeliveries(service, id);
   const arrive = async (text: string) => {
     await customer.write(text);
-    const [{ id, event_id }] = (await settled()) as [{ id: string; event_id: string }];
-    return { eventId: event_id, path: `/keys/subscriptions/${hook.id}/deliveries/${id}`, id };
+    const { id, event_id: eventId } = (await settled())[0]!;
+    return { eventId, path: `/keys/subscriptions/${hook.id}/deliveries/${id}`, id };
   };
 
   it('shows its times in the reader’s time zone', async () => {
@@ -119,12 +119,7 @@ describe('the page of a delivery', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.text).toContain('Receivers accept the signature for 5 minutes');
     const [, escaped] = /<pre id="once"[^>]*>([^<]+)</.exec(page.html)!;
-    const command = escaped!
-      .replaceAll('&quot;', '"')
-      .replaceAll('&#39;', "'")
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&');
+    const command = decoded(escaped!);
     expect(command).not.toContain(hook.secret);
     const ca = path.join(service.folder, 'ca.pem');
     await writeFile(ca, receiver.ca);
@@ -156,7 +151,7 @@ describe('the page of a delivery', () => {
     }
     const other = await receiver.subscribe(service, 'message.received', '/other');
     await customer.write('again');
-    const [{ event_id: sharedEventId }] = (await settled(other.id)) as [{ event_id: string }];
+    const { event_id: sharedEventId } = (await settled(other.id))[0]!;
     await settled();
     const page = await find(sharedEventId);
     expect(page.text).toContain('2 deliveries of this event');

@@ -4,7 +4,7 @@ import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
-import { waitFor } from '../../../helpers/waitFor.ts';
+import { settledDeliveries } from '../settledDeliveries.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -36,12 +36,7 @@ describe('resending failed deliveries', () => {
     await receiver?.close();
   });
 
-  const settled = () =>
-    waitFor('all deliveries to finish', async () => {
-      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body;
-      const all = data as { status: string }[];
-      return all.length > 0 && all.every((each) => each.status !== 'pending') && all;
-    });
+  const settled = () => settledDeliveries(service, id);
   const write = async (count: number) => {
     const customer = await chatCustomer(service.url);
     for (let n = 0; n < count; n++) await customer.write(`message ${n}`);
