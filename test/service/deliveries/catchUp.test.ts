@@ -1,11 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { deliveryStage, status, type Made } from './deliveryStage.ts';
+import { breakOff, deliveryStage, status, type Made } from './deliveryStage.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-const breakOff: ReceiverHandler = (_request, _response, raw) => void raw.socket.destroy();
 
 interface ShownDelivery {
   readonly id: string;

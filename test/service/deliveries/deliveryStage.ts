@@ -29,6 +29,8 @@ export const status =
   (_request, response) =>
     void response.writeHead(code).end(`answer ${code}`);
 
+export const breakOff: ReceiverHandler = (_request, _response, raw) => void raw.socket.destroy();
+
 /**
  * A service, a receiver of its events and a customer who writes, anew for each test; the clock can
  * be moved forward.

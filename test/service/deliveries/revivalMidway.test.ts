@@ -3,7 +3,7 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { totals } from '../overview/support.ts';
-import { MINUTE_MS, deliveryStage, status } from './deliveryStage.ts';
+import { breakOff, deliveryStage, MINUTE_MS, status } from './deliveryStage.ts';
 
 describe('a subscription that is removed while its receiver is taken down', () => {
   const stage = deliveryStage();
@@ -11,10 +11,10 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
   describe('an attempt that was under way at the removal', () => {
     /**
-     * Removes the subscription while the receiver holds its answer. The `finish` that is returned
-     * lets the receiver answer.
+     * Removes the subscription while the receiver holds its answer. It answers when the `finish`
+     * that is returned is called.
      */
-    const removeMidway = async (finish: (release: Parameters<ReceiverHandler>) => void) => {
+    const removeMidway = async (answer: ReceiverHandler) => {
       let held: Parameters<ReceiverHandler> | undefined;
       stage.answer = (...each) => void (held = each);
       const first = await subscribe();
@@ -22,18 +22,18 @@ describe('a subscription that is removed while its receiver is taken down', () =
       await waitFor('the attempt', () => held !== undefined);
       await remove(first);
       stage.answer = null;
-      return { first, finish: () => finish(held!) };
+      return { first, finish: () => answer(...held!) };
     };
 
     it.each([
-      ['404', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(404).end()],
-      ['401', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(401).end()],
-      ['500', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(500).end()],
-      ['410', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(410).end()],
-      ['a reset', ([, , raw]: Parameters<ReceiverHandler>) => void raw.socket.destroy()],
-    ])('and came back with %s after the revival is sent again', async (what, finish) => {
+      ['404', status(404)],
+      ['401', status(401)],
+      ['500', status(500)],
+      ['410', status(410)],
+      ['a reset', breakOff],
+    ])('and came back with %s after the revival is sent again', async (what, answer) => {
       await start();
-      const midway = await removeMidway(finish);
+      const midway = await removeMidway(answer);
       const second = await subscribe();
       midway.finish();
       await delivered(second, 1);
@@ -55,7 +55,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
     it('and then fails for good counts once as failed', async () => {
       await start({ env: MEMBER_ENV });
-      const midway = await removeMidway(([, response]) => void response.writeHead(404).end());
+      const midway = await removeMidway(status(404));
       const second = await subscribe();
       stage.answer = status(400);
       midway.finish();
@@ -83,7 +83,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
       await remove(first);
       await subscribe();
       stage.answer = null;
-      held![1].writeHead(404).end();
+      status(404)(...held!);
       await stage.received(3);
       const rounds = stage.receiver.requests.map(
         ({ headers }) => headers['x-service-redelivery-round'],
@@ -93,7 +93,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
     it('and came back with 404 before the revival waits for it', async () => {
       await start();
-      const midway = await removeMidway(([, response]) => void response.writeHead(404).end());
+      const midway = await removeMidway(status(404));
       midway.finish();
       await loopHasTurned();
       expect(stage.receiver.requests).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
     it('and succeeds late is delivered and not repeated', async () => {
       await start();
-      const midway = await removeMidway(([, response]) => void response.end('ok'));
+      const midway = await removeMidway(status(200));
       const second = await subscribe();
       midway.finish();
       await delivered(second, 1);
@@ -115,7 +115,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
     it('and is answered 410 after a revival and another removal does not prevent a second revival', async () => {
       await start();
-      const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
+      const midway = await removeMidway(status(410));
       await remove(await subscribe());
       midway.finish();
       await loopHasTurned();
@@ -126,7 +126,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
 
     it('and is answered 410 before a revival ends the subscription at once', async () => {
       await start();
-      const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
+      const midway = await removeMidway(status(410));
       await write('in between');
       midway.finish();
       await loopHasTurned();

@@ -47,15 +47,11 @@ describe('subscriptions', () => {
       status: 409,
       body: { error: { code: 'subscription_exists', existing_id: first.body.id } },
     });
-    expect((await create({ event: 'message.received', target_url: target('twin') })).status).toBe(
-      201,
-    );
-    await create({ event: 'message.received', target_url: 'https://127.0.0.1' });
-    for (const spelling of ['https://127.0.0.1/', 'HTTPS://127.0.0.1:443/', 'https://127.1']) {
-      expect(
-        (await create({ event: 'message.received', target_url: spelling })).body.error.code,
-      ).toBe('subscription_exists');
-    }
+    const createAt = (target_url: string) => create({ event: 'message.received', target_url });
+    expect((await createAt(target('twin'))).status).toBe(201);
+    await createAt('https://127.0.0.1');
+    for (const spelling of ['https://127.0.0.1/', 'HTTPS://127.0.0.1:443/', 'https://127.1'])
+      expect((await createAt(spelling)).body.error.code).toBe('subscription_exists');
   });
 
   it('deletes one, which is then no longer listed; a second deletion is a 404', async () => {
@@ -65,9 +61,7 @@ describe('subscriptions', () => {
       body: { id: body.id, deleted: true },
     });
     expect((await service.api.delete(`/api/hooks/${body.id}`)).status).toBe(404);
-    expect(
-      (await service.api.get('/api/hooks')).body.data.map(({ id }: { id: string }) => id),
-    ).not.toContain(body.id);
+    expect(JSON.stringify((await service.api.get('/api/hooks')).body)).not.toContain(body.id);
   });
 
   it('lists the events with description and sample, and gives each sample by itself', async () => {
@@ -148,17 +142,10 @@ describe('subscriptions', () => {
   it('refuses a loopback target unless its network is allowed', async () => {
     const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
     try {
-      for (const url of [
-        'https://127.0.0.1/x',
-        'https://localhost/x',
-        'https://127.1/x',
-        'https://2130706433/x',
-        'https://[::1]/x',
-      ]) {
+      for (const host of ['127.0.0.1', 'localhost', '127.1', '2130706433', '[::1]'])
         expect(
-          await strict.api.post('/api/hooks', { event: 'message.sent', target_url: url }),
+          await strict.api.post('/api/hooks', { event, target_url: `https://${host}/x` }),
         ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_public' } } });
-      }
     } finally {
       await strict.stop();
     }
@@ -167,20 +154,12 @@ describe('subscriptions', () => {
   it('allows http targets within ALLOWED_NETWORKS only with INSECURE_TARGETS', async () => {
     const local = await startTestService({ env: { INSECURE_TARGETS: 'true' } });
     try {
-      expect(
-        (
-          await local.api.post('/api/hooks', {
-            event: 'message.sent',
-            target_url: 'http://127.0.0.1:5678/webhook/x',
-          })
-        ).status,
-      ).toBe(201);
-      expect(
-        await local.api.post('/api/hooks', {
-          event: 'message.sent',
-          target_url: 'http://1.1.1.1/x',
-        }),
-      ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_https' } } });
+      const subscribe = (target_url: string) => local.api.post('/api/hooks', { event, target_url });
+      expect((await subscribe('http://127.0.0.1:5678/webhook/x')).status).toBe(201);
+      expect(await subscribe('http://1.1.1.1/x')).toMatchObject({
+        status: 422,
+        body: { error: { code: 'target_url_not_https' } },
+      });
     } finally {
       await local.stop();
     }
