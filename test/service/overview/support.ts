@@ -7,17 +7,18 @@ export type ChartTable = Readonly<Record<string, readonly (number | null)[]>>;
 const cellsOf = (row: string) =>
   [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, text = '']) => text);
 
-/** @returns null when the chart says that there is nothing yet */
-export function chartTable({ html }: Page, id: string): ChartTable | null {
-  const [section] =
-    new RegExp(`<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
-      html,
-    ) ?? [];
+/** A chart's rows as HTML, its headings first. @throws Error when there is no such chart */
+function rowsOf({ html }: Page, id: string): string[][] {
+  const chart = `<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`;
+  const [section] = new RegExp(chart, 's').exec(html) ?? [];
   if (section === undefined) throw new Error(`no chart ${id}`);
-  if (!section.includes('<table>')) return null;
-  const [head = [], ...rows] = [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
-    cellsOf(row),
-  );
+  return [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) => cellsOf(row));
+}
+
+/** @returns null when the chart says that there is nothing yet */
+export function chartTable(page: Page, id: string): ChartTable | null {
+  const [head, ...rows] = rowsOf(page, id);
+  if (head === undefined) return null;
   return Object.fromEntries(
     head.map((title, column) => [
       title,
@@ -27,13 +28,8 @@ export function chartTable({ html }: Page, id: string): ChartTable | null {
 }
 
 /** The cells of a chart's table, as HTML, without its headings. */
-export function tableRows({ html }: Page, id: string): readonly (readonly string[])[] {
-  const [section = ''] =
-    new RegExp(`<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`, 's').exec(
-      html,
-    ) ?? [];
-  return [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row = '']) => cellsOf(row));
-}
+export const tableRows = (page: Page, id: string): readonly (readonly string[])[] =>
+  rowsOf(page, id).slice(1);
 
 /** How often each row of a list of bars was counted. */
 export const barCounts = (page: Page, id: string): Readonly<Record<string, number>> =>
