@@ -8,7 +8,7 @@ import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { allDelivered, makeLink, setUpManual } from '../payments/support.ts';
+import { allDelivered, makeLink, newConversation, setUpManual } from '../payments/support.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -27,11 +27,7 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
     });
     // Without `receiver.subscribe`: it checks the times of signatures, which this test moves.
     for (const event of EMITTED_EVENTS)
-      await service.api.post('/api/hooks', {
-        event,
-        target_url: `${receiver.url}/${event}`,
-        source: 'test',
-      });
+      await service.api.post('/api/hooks', { event, target_url: `${receiver.url}/${event}` });
   });
   afterEach(async () => {
     await service.stop();
@@ -79,11 +75,8 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
       message_count: 2,
       messages: [{ text: 'one' }, { text: 'two' }],
     });
-    expect(
-      (await service.api.get('/api/conversations')).body.data
-        .map(({ id }: { id: string }) => id)
-        .sort(),
-    ).toEqual([kept, second].sort());
+    const { data } = (await service.api.get('/api/conversations')).body;
+    expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([kept, second].sort());
 
     const actions = [
       ['messages', { text: 'hello?' }],
@@ -114,11 +107,10 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
 
   it('keeps a conversation as long as its payment link can be paid, then removes it with the link', async () => {
     await setUpManual(service);
-    const id = (await (await chatCustomer(service.url)).write('what does it cost?'))
-      .conversation_id;
+    const id = await newConversation(service);
     const link = await makeLink(service, id); // lasts 30 days
     await close(id);
-    const other = (await (await chatCustomer(service.url)).write('hello')).conversation_id;
+    const other = await newConversation(service);
     skewMs = 20 * DAY_MS;
     await isGone(other);
     expect(
@@ -133,15 +125,13 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
   });
 
   it('lets a removed customer begin anew', async () => {
-    const id = (await (await chatCustomer(service.url, { name: 'Ana' })).write('hello'))
-      .conversation_id;
+    const id = await newConversation(service);
     skewMs = 8 * DAY_MS;
     await isGone(id);
-    const again = (await (await chatCustomer(service.url, { name: 'Ana' })).write('hello again'))
-      .conversation_id;
+    const again = await newConversation(service);
     expect((await service.api.get(`/api/conversations/${again}`)).body).toMatchObject({
       previous_conversation_id: null,
-      contact: { name: 'Ana' },
+      contact: { name: 'Eva' },
     });
   });
 });
@@ -157,13 +147,8 @@ describe('RETENTION_DAYS', () => {
       housekeepingEveryMs: 50,
     });
     try {
-      const hook = (
-        await service.api.post('/api/hooks', {
-          event: 'message.received',
-          target_url: receiver.url,
-          source: 'test',
-        })
-      ).body.id;
+      const wanted = { event: 'message.received', target_url: receiver.url };
+      const hook = (await service.api.post('/api/hooks', wanted)).body.id;
       const customer = await chatCustomer(service.url);
       let id = '';
       for (let n = 0; n < 10; n += 1) id = (await customer.write(`message ${n}`)).conversation_id;
