@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { symlink, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
@@ -20,7 +20,7 @@ const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.
 const KEY = `cs_live_${'B'.repeat(32)}`;
 
 interface Run {
-  readonly child: ChildProcess;
+  readonly child: ChildProcessWithoutNullStreams;
   out: string;
   err: string;
 }
@@ -46,16 +46,27 @@ describe('the service as a process', () => {
     await storage.remove();
   });
 
-  const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      env: { ...BARE_ENV, PORT: '0', ...storage.env, ...env },
-      cwd: folder,
-    });
+  const follow = (child: ChildProcessWithoutNullStreams): Run => {
     const each: Run = { child, out: '', err: '' };
     child.stdout.on('data', (chunk) => (each.out += String(chunk)));
     child.stderr.on('data', (chunk) => (each.err += String(chunk)));
     running.push(each);
     return each;
+  };
+  const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { ...BARE_ENV, PORT: '0', ...storage.env, ...env },
+      cwd: folder,
+    });
+    return follow(child);
+  };
+  const npmStart = (): Run => {
+    const npm = spawn('npm', ['start'], {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      env: { ...process.env, PORT: '0', ...storage.env, NODE_OPTIONS: '' },
+      shell: process.platform === 'win32',
+    });
+    return follow(npm);
   };
   const ended = async ({ child }: Run): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -66,6 +77,8 @@ describe('the service as a process', () => {
       if (each.child.exitCode !== null) throw new Error(`it ended: ${each.err}${each.out}`);
       return /"url":"([^"]+)"/.exec(each.out)?.[1];
     });
+  const setupLink = (each: Run) =>
+    waitFor('the link', () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(each.out)?.[0]);
   const command = async (...args: string[]) => {
     const each = run(args);
     return { code: await ended(each), out: each.out, err: each.err };
@@ -82,10 +95,7 @@ describe('the service as a process', () => {
   it('sets up by the one-time link: first member, workspace and key, once', async () => {
     const service = run();
     const url = await started(service);
-    const link = await waitFor(
-      'the link',
-      () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(service.out)?.[0],
-    );
+    const link = await setupLink(service);
     const token = new URL(link).searchParams.get('token')!;
     const page = await fetch(link);
     expect(await page.text()).toContain('<form method="post"');
@@ -251,12 +261,8 @@ describe('the service as a process', () => {
       const { port } = n8n.address() as AddressInfo;
       const service = npmStart();
       const url = await started(service);
-      const link = await waitFor(
-        'the link',
-        () => /http:\/\/localhost:\d+(\/setup\?token=\S+)/.exec(service.out)?.[1],
-      );
       const visitor = browserless(url);
-      const form = await visitor.get(link);
+      const form = await visitor.get(await setupLink(service));
       expect(form.html).toMatch(/value="this_machine" checked/);
       const ready = await visitor.post('/setup', {
         token: form.value('token')!,
@@ -269,11 +275,8 @@ describe('the service as a process', () => {
       });
       const api = apiClient(url, /cs_live_[0-9A-Za-z]{32}/.exec(ready.html)![0]);
       const target = `http://localhost:${port}/webhook/7d1c`;
-      const subscribed = await api.post('/api/hooks', {
-        event: 'message.received',
-        target_url: target,
-      });
-      expect(subscribed.status).toBe(201);
+      const wanted = { event: 'message.received', target_url: target };
+      expect((await api.post('/api/hooks', wanted)).status).toBe(201);
       await (await chatCustomer(url)).write('hello');
       await waitFor('the event', () => held[0]);
       expect(held[0]!.req.headers['x-service-event']).toBe('message.received');
@@ -297,16 +300,4 @@ describe('the service as a process', () => {
       async () => (await here('key', 'create', '--name', 'n8n')).code === 0,
     );
   });
-
-  function npmStart(): Run {
-    const npm = spawn('npm', ['start'], {
-      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-      env: { ...process.env, PORT: '0', ...storage.env, NODE_OPTIONS: '' },
-      shell: process.platform === 'win32',
-    });
-    const each: Run = { child: npm, out: '', err: '' };
-    npm.stdout.on('data', (chunk) => (each.out += String(chunk)));
-    running.push(each);
-    return each;
-  }
 });

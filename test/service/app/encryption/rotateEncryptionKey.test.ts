@@ -13,7 +13,9 @@ import {
   createSecretBox,
   type SecretBox,
 } from '../../../../service/src/platform/security/secretBox.ts';
+import type { Tx } from '../../../../service/src/store/collections.ts';
 import { openLowdbStore } from '../../../../service/src/store/lowdb/index.ts';
+import type { Collection, Document } from '../../../../service/src/store/store.ts';
 import { MEMBER_ENV } from '../../../helpers/browserless.ts';
 import { useEverySecret } from '../../../helpers/everySecret.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
@@ -148,22 +150,26 @@ describe('rotate-encryption-key', () => {
     const folder = await newFolder();
     const store = await openLowdbStore(collections, { folder });
     const currentBox = await openSecretBox(store, { dataDir: folder, encryptionKey: undefined });
-    const names = Object.keys(collections).filter(
-      (name) => name !== 'settings',
-    ) as (keyof typeof collections)[];
+    interface AnyDocument extends Document {
+      text: string;
+      forged: string;
+      sealed: string;
+      deep: { list: [number, null, { sealed: string }] };
+    }
+    type Name = keyof typeof collections;
+    const anyOf = (tx: Tx, name: Name) => tx[name] as unknown as Collection<AnyDocument>;
+    const names = Object.keys(collections).filter((name) => name !== 'settings') as Name[];
     const forged = `v1.${randomBytes(60).toString('base64url')}`;
     await store.transaction(async (tx) => {
       for (const name of names) {
-        const document = {
+        const document: AnyDocument = {
           id: `x_${name}`,
           text: 'v1.not sealed',
           forged,
           sealed: currentBox.seal(`flat ${name}`),
           deep: { list: [1, null, { sealed: currentBox.seal(`deep ${name}`) }] },
         };
-        await (tx[name] as unknown as { put(document: { id: string }): Promise<void> }).put(
-          document,
-        );
+        await anyOf(tx, name).put(document);
       }
     });
     expect(
@@ -172,21 +178,12 @@ describe('rotate-encryption-key', () => {
     const to = createSecretBox(NEW_KEY);
     await store.transaction(async (tx) => {
       for (const name of names) {
-        const document = (await (tx[name] as unknown as { get(id: string): Promise<unknown> }).get(
-          `x_${name}`,
-        )) as {
-          text: string;
-          forged: string;
-          sealed: string;
-          deep: { list: [number, null, { sealed: string }] };
-        };
-        expect([
-          document.text,
-          document.forged,
-          to.open(document.sealed),
-          to.open(document.deep.list[2].sealed),
-          document.deep.list.slice(0, 2),
-        ]).toEqual(['v1.not sealed', forged, `flat ${name}`, `deep ${name}`, [1, null]]);
+        const document = (await anyOf(tx, name).get(`x_${name}`))!;
+        const { text, sealed, deep } = document;
+        const [one, none, inner] = deep.list;
+        expect([text, document.forged, one, none]).toEqual(['v1.not sealed', forged, 1, null]);
+        expect(to.open(sealed)).toBe(`flat ${name}`);
+        expect(to.open(inner.sealed)).toBe(`deep ${name}`);
       }
     });
     await store.close();
@@ -273,30 +270,16 @@ describe('rotate-encryption-key', () => {
         new RegExp(`^conversation-service: .* is in use by process ${process.pid}\\..*\\n$`),
       ),
     ]);
-    const refused: [string, string[], Record<string, string>, RegExp][] = [
-      [
-        'a file that is no key',
-        ['--new-key-file', await keyFile('secret')],
-        {},
-        /new\.key must be 32 random bytes in base64 or hex/,
-      ],
-      [
-        'no such file',
-        ['--new-key-file', join(folder, 'none')],
-        {},
-        /--new-key-file .*none cannot be read: ENOENT/,
-      ],
-      [
-        'no folder at all',
-        [],
-        { DATA_DIR: join(folder, 'typo') },
-        /There is nothing in .*typo to seal with a new key/,
-      ],
-    ];
-    for (const [what, args, env, message] of refused) {
-      const { code, out, err } = await runHere(folder, args, env);
-      expect([what, code, out, err.trim().split('\n').length]).toEqual([what, 1, '', 1]);
-      expect(err).toMatch(message);
+    const noKey = ['--new-key-file', await keyFile('secret')];
+    const noFile = ['--new-key-file', join(folder, 'none')];
+    for (const [dataDir, args, message] of [
+      [folder, noKey, /new\.key must be 32 random bytes in base64 or hex/],
+      [folder, noFile, /--new-key-file .*none cannot be read: ENOENT/],
+      [join(folder, 'typo'), [], /There is nothing in .*typo to seal with a new key/],
+    ] as const) {
+      const { code, out, err } = await runHere(dataDir, args);
+      expect([code, out, err]).toEqual([1, '', expect.stringMatching(message)]);
+      expect(err.trim().split('\n')).toHaveLength(1);
     }
     expect(await readdir(folder)).not.toContain('typo');
     expect((await openFolder(folder)).box.fingerprint).toBe(createSecretBox(oldKey).fingerprint);
