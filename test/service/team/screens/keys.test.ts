@@ -93,15 +93,8 @@ describe('the Keys and subscriptions screen: keys', () => {
       'Open Credentials and create a Conversation Service API credential.',
     );
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
-    for (const path of [
-      '/keys',
-      '/keys/live/api-keys',
-      '/keys?notice=key-revoked',
-      '/account',
-      '/team',
-    ]) {
-      expect((await browser.get(path)).html).not.toContain(key);
-    }
+    const pages = ['/keys', '/keys/live/api-keys', '/keys?notice=key-revoked', '/account', '/team'];
+    for (const path of pages) expect((await browser.get(path)).html).not.toContain(key);
     expect(logged).toContain('"/keys"');
     expect(logged).not.toContain(key);
     const used = new RegExp(
@@ -143,9 +136,8 @@ describe('the Keys and subscriptions screen: keys', () => {
     const api = apiClient(service.url, key);
     expect((await api.get('/api/tools')).status).toBe(200);
     expect((await api.get('/api/hooks')).status).toBe(403);
-    expect((await browser.post('/keys', { name: 'reads', access: 'read' })).text).toContain(
-      'All of the API, only reading, never expires',
-    );
+    const reads = await browser.post('/keys', { name: 'reads', access: 'read' });
+    expect(reads.text).toContain('All of the API, only reading, never expires');
     for (const [limitedTo, words] of [
       [['tools:read', 'tools:write'], 'Tools and approvals'],
       [Array<AreaPermission>(READ_ONLY.length).fill('waits:read'), 'Waits (only reading)'],
@@ -169,11 +161,8 @@ describe('the Keys and subscriptions screen: keys', () => {
     const { page, key } = await create('brief');
     const id = idOf(page, key.slice(-4));
     for (const expires_on of ['', '2020-01-01', 'tomorrow', HOSTILE]) {
-      const refused = await browser.post(`/keys/${id}/edit`, {
-        name: 'brief',
-        expires: 'date',
-        expires_on,
-      });
+      const changes = { name: 'brief', expires: 'date', expires_on };
+      const refused = await browser.post(`/keys/${id}/edit`, changes);
       expect([refused.status, refused.problem('expires_on')]).toEqual([
         400,
         'Enter today or a later day.',
@@ -185,9 +174,8 @@ describe('the Keys and subscriptions screen: keys', () => {
     expect(after.text).toContain('Expires in 3 days');
     const list = (await browser.get('/keys')).text;
     expect(list).toMatch(/brief, renamed cs_live_…\w{4} Expires soon/);
-    expect(
-      (await browser.post(`/keys/${id}/edit`, { name: 'brief', expires: 'never' })).text,
-    ).toContain('Expires never');
+    const kept = await browser.post(`/keys/${id}/edit`, { name: 'brief', expires: 'never' });
+    expect(kept.text).toContain('Expires never');
     await browser.post(`/keys/${id}/revoke`);
     expect((await browser.post(`/keys/${id}/edit`, changes)).status).toBe(404);
     expect((await browser.get(`/keys/${id}/edit`)).path).toBe(`/keys/${id}`);
