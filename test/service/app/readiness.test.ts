@@ -18,6 +18,7 @@ import { chatCustomer } from '../../helpers/apiClient.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { overriding } from '../../helpers/overriding.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { BreakableFiles } from '../store/breakableFiles.ts';
 
@@ -47,9 +48,7 @@ describe('/readyz and a delivery loop that hangs', () => {
     // Everything is real, except that a claim never answers while `isHanging`.
     const claim: ServiceStore['claim'] = (request) =>
       isHanging ? new Promise(() => {}) : store.claim(request);
-    const hanging = new Proxy(store, {
-      get: (target, name) => (name === 'claim' ? claim : bound(target, name)),
-    });
+    const hanging = overriding(store, 'claim', claim);
     dispatcher = new Dispatcher({
       deps: { store: hanging, clock: systemClock, secrets: {} } as unknown as WorkDeps,
       outbound: { request: () => Promise.reject(new Error('not reached')) },
@@ -77,10 +76,6 @@ describe('/readyz and a delivery loop that hangs', () => {
     await dispatcher.stop();
     await fresh.remove();
   });
-  const bound = (target: ServiceStore, name: string | symbol): unknown => {
-    const value: unknown = Reflect.get(target, name, target);
-    return typeof value === 'function' ? value.bind(target) : value;
-  };
   const url = () => `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 
   it('is ready while the loop turns with nothing to do', async () => {
