@@ -10,7 +10,7 @@ import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { startTestService } from '../../helpers/service.ts';
-import { storedDelivery } from '../../helpers/storedDelivery.ts';
+import { storedDelivery, storedEvent } from '../../helpers/storedDelivery.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -33,15 +33,7 @@ describe('housekeeping', () => {
       for (let n = 0; n < 1200; n++) await putDelivery('delivered', 31);
       await putDelivery('pending', 31);
       await putDelivery('failed', 29);
-      for (const days of [31, 29])
-        await tx.events.put({
-          id: newId('evt'),
-          workspaceId: 'w',
-          name: 'message.sent',
-          conversationId: null,
-          body: '{}',
-          createdAt: daysAgo(days),
-        });
+      for (const days of [31, 29]) await tx.events.put(storedEvent({ createdAt: daysAgo(days) }));
       for (const [status, days] of [
         ['succeeded', 31],
         ['pending_approval', 31],

@@ -25,7 +25,7 @@ import {
   type Query,
 } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
-import { storedDelivery } from '../../helpers/storedDelivery.ts';
+import { storedDelivery, storedEvent } from '../../helpers/storedDelivery.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
@@ -311,14 +311,7 @@ describe('what retention removes', () => {
         createdAt,
       });
       await tx.deliveries.put(owed);
-      await tx.events.put({
-        id: owed.eventId,
-        workspaceId: owed.workspaceId,
-        name: 'message.sent',
-        conversationId: null,
-        body: '{}',
-        createdAt,
-      });
+      await tx.events.put(storedEvent({ id: owed.eventId, createdAt }));
       if (nextDays !== null)
         await tx.jobs.enqueue({
           id: owed.id,

@@ -9,6 +9,8 @@ import { queueDelivery } from '../../../service/src/deliveries/operations/emit.t
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { overriding } from '../../helpers/overriding.ts';
+import { storedEvent } from '../../helpers/storedDelivery.ts';
 
 describe('a claimed delivery whose subscription is gone', () => {
   let fresh: FreshStore;
@@ -17,15 +19,9 @@ describe('a claimed delivery whose subscription is gone', () => {
   beforeEach(async () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
-    const event = {
-      id: newId('evt'),
-      workspaceId: newId('ws'),
-      name: 'message.sent',
-      conversationId: null,
-      body: '{}',
-      createdAt: '',
-    } as const;
-    delivery = await store.transaction((tx) => queueDelivery(tx, event, newId('sub'), new Date()));
+    delivery = await store.transaction((tx) =>
+      queueDelivery(tx, storedEvent(), newId('sub'), new Date()),
+    );
   });
   afterEach(() => fresh.remove());
 
@@ -82,13 +78,3 @@ describe('a claimed delivery whose subscription is gone', () => {
     expect(await waitingJobs()).toMatchObject({ claimed: 1 });
   });
 });
-
-/** The object with one property replaced; its methods keep their own `this`. */
-const overriding = <T extends object, K extends keyof T>(target: T, name: K, value: T[K]): T =>
-  new Proxy(target, {
-    get(of, key) {
-      if (key === name) return value;
-      const property: unknown = Reflect.get(of, key, of);
-      return typeof property === 'function' ? property.bind(of) : property;
-    },
-  });

@@ -5,9 +5,9 @@ import { createSubscription } from '../../../service/src/deliveries/operations/c
 import { stampRequest } from '../../../service/src/deliveries/request.ts';
 import { recordResults } from '../../../service/src/deliveries/sending/recordResult.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import { newId } from '../../../service/src/platform/ids.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { storedEvent } from '../../helpers/storedDelivery.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 
 describe('the time of the last delivery', () => {
@@ -28,14 +28,7 @@ describe('the time of the last delivery', () => {
     });
     const { id: subscriptionId, revision } = subscription;
     const record = async (statusCode: number, at: Date) => {
-      const event = {
-        id: newId('evt'),
-        workspaceId: workspace.id,
-        name: 'message.sent',
-        conversationId: null,
-        body: '{}',
-        createdAt: '',
-      } as const;
+      const event = storedEvent({ workspaceId: workspace.id });
       const { id: deliveryId, nextAttemptAt } = await fresh.store.transaction((tx) =>
         queueDelivery(tx, event, subscriptionId, new Date()),
       );
