@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer, readWholeChat } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { freePort } from '../../helpers/program.ts';
+import { NO_LIMITS } from '../../helpers/settings.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -60,10 +61,7 @@ const canMount = (() => {
       DATA_DIR: join(folder, 'data'),
       BOOTSTRAP_API_KEY: KEY,
       ALLOWED_NETWORKS: '127.0.0.0/8',
-      CHAT_RATE_LIMIT_PER_MINUTE: '0',
-      API_RATE_LIMIT_PER_MINUTE: '0',
-      WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
-      ADDRESS_BUDGET: '0',
+      ...NO_LIMITS,
       LOG_LEVEL: 'debug',
     };
     child = spawn('unshare', ['-rm', 'sh', '-c', script, 'sh', process.execPath, MAIN, folder], {

@@ -6,6 +6,8 @@ import { postFrom } from '../../../helpers/postFrom.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 
 const PROXY = '127.0.0.2';
+const EVE = { name: 'Eve', email: 'eve@example.com', password: 'a long password' };
+const WRONG_LINK = { ...EVE, token: 'x' };
 /** Fifty passwords, most of them held back, on a machine that has other work. */
 const SLOW_MS = 120_000;
 
@@ -74,8 +76,7 @@ describe('tries to sign in', () => {
   });
 
   it('count together with the links that are tried from the same address', async () => {
-    const person = { name: 'Eve', email: 'eve@example.com', password: 'a long password' };
-    const use = (path: string, address: string) => post(path, address, { ...person, token: 'x' });
+    const use = (path: string, address: string) => post(path, address, WRONG_LINK);
     expect(countBy(await inBatches(50, () => use('/join', '192.0.2.1')))).toEqual({ 404: 50 });
     const links = await inBatches(60, () => use('/setup', '192.0.2.1'));
     expect(countBy(links)).toEqual({ 404: 50, 429: 10 });
@@ -84,10 +85,8 @@ describe('tries to sign in', () => {
   });
 
   it('that were right do not count: an office signs in behind one address', async () => {
-    const link = { name: 'Eve', email: 'eve@example.com', password: 'a long password', token: 'x' };
-    expect(countBy(await inBatches(99, () => post('/join', '192.0.2.1', link)))).toEqual({
-      404: 99,
-    });
+    const links = await inBatches(99, () => post('/join', '192.0.2.1', WRONG_LINK));
+    expect(countBy(links)).toEqual({ 404: 99 });
     for (let n = 0; n < 12; n++)
       expect(await signIn('192.0.2.1', MEMBER.email, MEMBER.password)).toBe(303);
   });
