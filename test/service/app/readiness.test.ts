@@ -1,24 +1,20 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { pino } from 'pino';
-import { readConfig } from '../../../service/src/app/config.ts';
 import { Dispatcher } from '../../../service/src/deliveries/sending/dispatcher.ts';
 import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
 import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
 import { healthRouter } from '../../../service/src/app/api/health.ts';
-import { startService, type Service } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { overriding } from '../../helpers/overriding.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { BreakableFiles } from '../store/breakableFiles.ts';
 
@@ -127,26 +123,17 @@ describe('/readyz and a delivery loop that hangs', () => {
 });
 
 onEmbeddedStore(describe)('/readyz of a whole service', () => {
-  let folder: string;
-  let service: Service;
+  let service: TestService;
   let files: BreakableFiles;
   let socket: Socket | undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     files = new BreakableFiles();
-    const config = readConfig({
-      PORT: '0',
-      DATA_DIR: folder,
-      BOOTSTRAP_WORKSPACE: 'Test',
-      LOG_LEVEL: 'silent',
-    });
-    service = await startService(config, { store: { files, retryMs: 20, stalledAfterMs: 300 } });
+    service = await startTestService({ store: { files, retryMs: 20, stalledAfterMs: 300 } });
   });
   afterEach(async () => {
     socket?.destroy();
-    await service.stop();
-    await rm(folder, { recursive: true, force: true });
+    await service?.stop();
   });
 
   const storeFault = async () =>
