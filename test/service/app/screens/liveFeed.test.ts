@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
-import express from 'express';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express, { type RequestHandler } from 'express';
 import { LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
 import {
   liveStreamRouter,
@@ -61,17 +62,34 @@ describe('what has changed since a position', () => {
 });
 
 describe('the stream of a page', () => {
+  const streams = openTeamStreams();
+  let server: Server;
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** Serves the stream to a member who is signed in, behind `before`. @returns its address */
+  const serve = async (before: RequestHandler, stopping: AbortSignal) => {
+    const app = express();
+    app.use((_request, response, next) => {
+      response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
+      next();
+    });
+    app.use(before, liveStreamRouter({} as Deps, new LiveFeed(), streams, stopping));
+    server = app.listen(0);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/live`;
+  };
+
   it.each<[string, boolean]>([
     ['its reader is gone', false],
     ['the service has begun to stop', true],
   ])('ends at once if %s by the time it begins', async (_what, isStopping) => {
     const stopping = new AbortController();
-    const streams = openTeamStreams();
     const reader = new AbortController();
     const began = Promise.withResolvers<null>();
-    const app = express();
-    app.use(async (_request, response, next) => {
-      response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
+    const url = await serve(async (_request, response, next) => {
       if (isStopping) stopping.abort();
       else {
         reader.abort();
@@ -79,41 +97,18 @@ describe('the stream of a page', () => {
       }
       next();
       began.resolve(null);
-    });
-    app.use(liveStreamRouter({} as Deps, new LiveFeed(), streams, stopping.signal));
-    const server = app.listen(0);
-    try {
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const read = fetch(`http://127.0.0.1:${port}/live`, { signal: reader.signal });
-      const text = read.then((answer) => answer.text()).catch(({ name }: Error) => name);
-      await began.promise;
-      expect(streams.count).toBe(0);
-      expect(await text).toMatch(isStopping ? /^retry/ : 'AbortError');
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    }, stopping.signal);
+    const read = fetch(url, { signal: reader.signal });
+    const text = read.then((answer) => answer.text()).catch(({ name }: Error) => name);
+    await began.promise;
+    expect(streams.count).toBe(0);
+    expect(await text).toMatch(isStopping ? /^retry/ : 'AbortError');
   });
 
   it('is not opened by HEAD, for which it would never end', async () => {
-    const streams = openTeamStreams();
-    const app = express();
-    app.use((_request, response, next) => {
-      response.locals.signedIn = { workspace: { id: 'ws_1' }, member: { id: 'mbr_1' } };
-      next();
-    });
     const { signal } = new AbortController();
-    app.use(liveStreamRouter({} as Deps, new LiveFeed(), streams, signal));
-    const server = app.listen(0);
-    try {
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const { status } = await fetch(`http://127.0.0.1:${port}/live`, { method: 'HEAD' });
-      expect([status, streams.count]).toEqual([404, 0]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const url = await serve((_request, _response, next) => next(), signal);
+    const { status } = await fetch(url, { method: 'HEAD' });
+    expect([status, streams.count]).toEqual([404, 0]);
   });
 });
