@@ -242,21 +242,6 @@ describe('deliveries', () => {
     expect([...newest.data, ...oldest.data]).toEqual(failed);
   });
 
-  it('makes a retry that was waiting when the service restarted', async () => {
-    const { id } = await start({ env: { DELIVERY_RETRY_DELAYS_MS: '700,100,100' } });
-    script = [500];
-    await customer.write('hello');
-    await attempted(id);
-    await service.restart();
-    expect(await finished(id)).toMatchObject({
-      status: 'delivered',
-      attempts: [
-        { number: 1, status_code: 500 },
-        { number: 2, status_code: 200 },
-      ],
-    });
-  });
-
   it('a waiting retry holds nothing else up', async () => {
     const { id } = await start({ env: { DELIVERY_RETRY_DELAYS_MS: '60000,100,100' } });
     script = [500];
