@@ -31,7 +31,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
       ['500', status(500)],
       ['410', status(410)],
       ['a reset', breakOff],
-    ])('and came back with %s after the revival is sent again', async (what, answer) => {
+    ])('and came back with %s after the revival is sent again', async (_what, answer) => {
       await start();
       const midway = await removeMidway(answer);
       const second = await subscribe();
@@ -50,7 +50,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
       expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
       expect(stage.isSignedBy(second, 1)).toBe(true);
       const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
-      expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
+      expect(shown).toMatchObject({ id: second.id, consecutive_failures: 0 });
     });
 
     it('and then fails for good counts once as failed', async () => {

@@ -23,46 +23,36 @@ interface Vector {
 const { vectors } = JSON.parse(
   readFileSync(new URL('../../../examples/receivers/vectors.json', import.meta.url), 'utf8'),
 ) as { vectors: Vector[] };
+const valid = vectors.filter((each) => each.valid);
+const invalid = vectors.filter((each) => !each.valid);
 const timeOf = ({ header, now }: Vector) => Number(/(?:^|,)t=(\d+)/.exec(header ?? '')?.[1] ?? now);
 const hexesOf = ({ header }: Vector) =>
   [...(header ?? '').matchAll(/(?:^|,)v1=([^,]*)/g)].map(([, hex]) => hex);
 
 describe('our signer and the test vectors', () => {
-  it.each(vectors.filter(({ valid }) => valid).map((vector) => [vector.name, vector] as const))(
-    'makes a v1 that is in the vector’s header: %s',
-    (_name, vector) => {
-      const ours = serviceSignature(vector.body, [vector.secret], timeOf(vector));
-      expect(ours).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
-      expect(hexesOf(vector)).toContain(ours.split('v1=')[1]);
+  it.each(valid)('makes a v1 that is in the vector’s header: $name', (vector) => {
+    const ours = serviceSignature(vector.body, [vector.secret], timeOf(vector));
+    expect(ours).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+    expect(hexesOf(vector)).toContain(ours.split('v1=')[1]);
+  });
+
+  // With an empty secret, our signer would write the same header.
+  it.each(invalid.filter(({ secret }) => secret !== ''))(
+    'would not have written this header at this time: $name',
+    ({ body, header, secret, now }) => {
+      const ours = Array.from({ length: 601 }, (_, n) =>
+        serviceSignature(body, [secret], now - 300 + n),
+      );
+      expect(ours).not.toContain(header);
     },
   );
 
-  // With an empty secret, our signer would write the same header.
-  it.each(
-    vectors
-      .filter(({ valid, secret }) => !valid && secret !== '')
-      .map((vector) => [vector.name, vector] as const),
-  )('would not have written this header at this time: %s', (_name, vector) => {
-    const { body, header, secret, now } = vector;
-    const ours = Array.from({ length: 601 }, (_, n) =>
-      serviceSignature(body, [secret], now - 300 + n),
-    );
-    expect(ours).not.toContain(header);
-  });
-
   it('the vectors cover what receivers get wrong', () => {
-    for (const word of [
-      'altered|changed',
-      'old',
-      'ahead',
-      'two v1',
-      'capitals',
-      'hex',
-      'whole secret',
-      'empty',
-    ])
-      expect(vectors.map(({ name }) => name).join('\n')).toMatch(new RegExp(word));
-    expect(vectors.filter(({ valid }) => valid).length).toBeGreaterThan(10);
+    const names = vectors.map(({ name }) => name).join('\n');
+    expect(names).toMatch(/altered|changed/);
+    for (const word of ['old', 'ahead', 'two v1', 'capitals', 'hex', 'whole secret', 'empty'])
+      expect(names).toContain(word);
+    expect(valid.length).toBeGreaterThan(10);
   });
 });
 

@@ -31,34 +31,28 @@ describe('the page of example workflows', () => {
       for (const part of [title, does, needs]) expect(text).toContain(part);
   });
 
-  it.each(exampleWorkflows.map(({ name }) => name))(
-    'gives %s as it is in the repository',
-    async (name) => {
-      const { status, html, headers } = await browser.get(`/examples/${name}.json`);
-      expect([status, html]).toEqual([200, readFileSync(new URL(`${name}.json`, folder), 'utf8')]);
-      expect(headers.get('content-type')).toMatch(/^application\/json/);
-      expect(headers.get('content-disposition')).toBe(`attachment; filename=${name}.json`);
-    },
-  );
+  it.each(exampleWorkflows)('gives $name as it is in the repository', async ({ name }) => {
+    const { status, html, headers } = await browser.get(`/examples/${name}.json`);
+    expect([status, html]).toEqual([200, readFileSync(new URL(`${name}.json`, folder), 'utf8')]);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(headers.get('content-disposition')).toBe(`attachment; filename=${name}.json`);
+  });
 
-  it.each(exampleWorkflows.map((example) => [example.name, example.json] as const))(
-    '%s explains itself, and brings no credential along',
-    (_, json) => {
-      const { nodes, settings } = JSON.parse(json) as WorkflowFile;
-      expect(settings).toEqual({ executionOrder: 'v1' });
-      expect(json).not.toMatch(/"(credentials|webhookId)"/);
-      const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
-      const names = nodes.map(({ name }) => name);
-      expect(new Set(names).size).toBe(names.length);
-      expect(notes.length).toBeGreaterThan(0);
-      for (const { parameters } of notes) {
-        expect(parameters.content).toContain('**What to change**');
-        // A note names a node by its name on the canvas.
-        const named = [...parameters.content!.matchAll(/in \*([^*]+)\*/g)].map(([, name]) => name);
-        for (const name of named) expect(names).toContain(name);
-      }
-    },
-  );
+  it.each(exampleWorkflows)('$name explains itself, and brings no credential', ({ json }) => {
+    const { nodes, settings } = JSON.parse(json) as WorkflowFile;
+    expect(settings).toEqual({ executionOrder: 'v1' });
+    expect(json).not.toMatch(/"(credentials|webhookId)"/);
+    const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+    const names = nodes.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(notes.length).toBeGreaterThan(0);
+    for (const { parameters } of notes) {
+      expect(parameters.content).toContain('**What to change**');
+      // A note names a node by its name on the canvas.
+      for (const [, name] of parameters.content!.matchAll(/in \*([^*]+)\*/g))
+        expect(names).toContain(name);
+    }
+  });
 
   it('has no other file', async () => {
     for (const path of ['/examples/nothing.json', '/examples/..%2f..%2fpackage.json'])
