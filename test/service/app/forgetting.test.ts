@@ -1,10 +1,8 @@
 // What stays of a contact that was forgotten: nothing that names them or that they wrote.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { readConfig } from '../../../service/src/app/config.ts';
 import { forgetNext, startForgetting } from '../../../service/src/app/retention/forgetContacts.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
-import { startService, type Service } from '../../../service/src/app/service.ts';
 import { forgetContact } from '../../../service/src/conversations/contacts/forgetContact.ts';
 import {
   FORGETTING_QUEUE,
@@ -32,10 +30,15 @@ import { NEW_WAIT, type Wait } from '../../../service/src/waits/wait.ts';
 import type { Member, Workspace } from '../../../service/src/team/workspace.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import type { WorkDeps } from '../../../service/src/platform/jobs/worker.ts';
-import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
-import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
+import {
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+  type Page,
+} from '../../helpers/browserless.ts';
 import { openStoreOf } from '../../helpers/openStore.ts';
-import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -66,42 +69,36 @@ async function textOf(store: ServiceStore): Promise<string> {
 const FORGOTTEN_PAGE = /^\/contacts\/ctc_[0-9A-Z]{26}\/forgotten$/;
 
 describe('forgetting a contact', () => {
-  let storage: Storage;
-  let service: Service;
+  let service: TestService;
   let receiver: TlsReceiver;
   let api: ApiClient;
   let browser: Browserless;
   beforeEach(async () => {
-    storage = await freshStorage();
     receiver = await startTlsReceiver(({ rawBody }, response) =>
       response.writeHead(500).end(rawBody.includes('orchid') ? 'You sent: answerorchid' : 'No.'),
     );
-    service = await startService(
-      readConfig({
-        ...testSettings(storage),
-        ...MEMBER_ENV,
-        DELIVERY_RETRY_DELAYS_MS: '600000,600000,600000',
-      }),
-      { ca: receiver.ca },
-    );
-    api = apiClient(service.url, TEST_API_KEY);
+    service = await startTestService({
+      ca: receiver.ca,
+      env: { ...MEMBER_ENV, DELIVERY_RETRY_DELAYS_MS: '600000,600000,600000' },
+    });
+    ({ api } = service);
     browser = await signedInBrowser(service.url);
   });
   afterEach(async () => {
-    await service.stop();
+    await service?.stop();
     await receiver.close();
-    await storage.remove();
   });
 
+  const waitUntilRemoved = ({ path }: Page) =>
+    waitFor('everything to be removed', async () => {
+      const now = await browser.get(path);
+      return now.text.includes('Everything personal was removed.') && now;
+    });
   const forget = async (conversationId: string) => {
     const asked = await browser.get(`/conversations/${conversationId}/contact`);
     const page = await browser.post(`/conversations/${conversationId}/forget`, { sure: 'on' });
     expect(page.path).toMatch(FORGOTTEN_PAGE);
-    const done = await waitFor('everything to be removed', async () => {
-      const now = await browser.get(page.path);
-      return now.text.includes('Everything personal was removed.') && now;
-    });
-    return { asked, done };
+    return { asked, done: await waitUntilRemoved(page) };
   };
 
   /** Opens the page of a new customer. @returns the id of their conversation */
@@ -118,7 +115,7 @@ describe('forgetting a contact', () => {
       target_url: `${receiver.url}/hook`,
       source: 'test',
     });
-    await setUpManual({ api });
+    await setUpManual(service);
     const details = { name: 'Zoraida', email: 'zoraida@example.com', phone: '+5491155550134' };
     const customer = await chatCustomer(service.url, details);
     const first = (await customer.write('I grow myorchid')).conversation_id;
@@ -130,11 +127,11 @@ describe('forgetting a contact', () => {
     });
     const open = (await customer.write('One more myorchid')).conversation_id;
     const wanted = { currency: 'eur', description: 'One payorchid' };
-    const paid = await makeLink({ api }, open, wanted);
+    const paid = await makeLink(service, open, wanted);
     await api.post(`/api/payment-links/${paid.id}/mark-paid`, {
       reference: 'TR-77, zoraida@example.com',
     });
-    const unpaid = await makeLink({ api }, open, wanted);
+    const unpaid = await makeLink(service, open, wanted);
     const wait = await api.post('/api/waits', {
       kind: 'decision',
       conversation_id: open,
@@ -193,13 +190,13 @@ describe('forgetting a contact', () => {
       details: null,
     });
 
-    await service.stop();
-    const store = await openStoreOf(storage.env);
-    const text = await textOf(store);
+    const text = await service.changeStored(async (store) => {
+      const before = await textOf(store);
+      await store.forgetHistory();
+      return before;
+    });
     expect(PERSONAL.filter((word) => text.includes(word))).toEqual([]);
-    await store.forgetHistory();
-    await store.close();
-    const stored = await storage.stored();
+    const stored = await service.stored();
     expect(PERSONAL.filter((word) => stored.includes(word))).toEqual([]);
   });
 
@@ -216,9 +213,7 @@ describe('forgetting a contact', () => {
     const [first, second] = await Promise.all([click(), click()]);
     expect(first.path).toMatch(FORGOTTEN_PAGE);
     expect([second.status, second.path]).toEqual([200, first.path]);
-    await waitFor('the conversation to be gone', async () =>
-      (await browser.get(first.path)).text.includes('Everything personal was removed.'),
-    );
+    await waitUntilRemoved(first);
     const third = await click();
     expect([third.status, third.path]).toEqual([200, first.path]);
   });
