@@ -60,13 +60,8 @@ describe('what retention removes', () => {
     { contactId = newId('ctc'), messages = 1, payment = {}, call = {}, outbound = {} }: Parts = {},
   ): Promise<Conversation> {
     const id = newId('conv');
-    const at = {
-      workspaceId: WORKSPACE,
-      conversationId: id,
-      contactId,
-      afterMessage: 1,
-      createdAt: daysAgo(days),
-    };
+    const at = { workspaceId: WORKSPACE, contactId, createdAt: daysAgo(days) };
+    const part = { ...at, conversationId: id, afterMessage: 1 };
     const open = openConversation(
       { id, workspaceId: WORKSPACE, contactId, channel: 'web_chat', previousConversationId: null },
       new Date(daysAgo(days)),
@@ -81,44 +76,38 @@ describe('what retention removes', () => {
       email: null,
       createdAt: daysAgo(days),
     } as Contact);
-    await tx.contactReveals.put({
-      id: newId('rvl'),
-      workspaceId: WORKSPACE,
-      contactId,
-      apiKeyId: 'key_1',
-      apiKeyName: 'crm',
-      createdAt: daysAgo(days),
-    });
-    await tx.chatSessions.put({
-      id: `session of ${contactId}`,
-      workspaceId: WORKSPACE,
-      contactId,
-      createdAt: daysAgo(days),
-    });
+    const reveal = { ...at, id: newId('rvl'), apiKeyId: 'key_1', apiKeyName: 'crm' };
+    await tx.contactReveals.put(reveal);
+    await tx.chatSessions.put({ ...at, id: `session of ${contactId}` });
     for (let number = 1; number <= messages; number += 1) {
       const messageId = newId('msg');
       await tx.messages.put({
-        ...at,
+        ...part,
         id: messageId,
         number,
         text: 'x',
         channelMessageId: null,
       } as unknown as Message);
-      for (const part of [1, 2])
+      for (const textPart of [1, 2])
         await tx.outboundMessages.put({
-          ...at,
+          ...part,
           id: newId('out'),
           messageId,
-          part,
+          part: textPart,
           status: 'read',
           channelMessageId: null,
           ...outbound,
         } as OutboundMessage);
     }
-    await tx.systemNotes.put({ ...at, id: newId('note') } as unknown as SystemNote);
-    await tx.toolCalls.put({ ...at, id: newId('call'), status: 'succeeded', ...call } as ToolCall);
+    await tx.systemNotes.put({ ...part, id: newId('note') } as unknown as SystemNote);
+    await tx.toolCalls.put({
+      ...part,
+      id: newId('call'),
+      status: 'succeeded',
+      ...call,
+    } as ToolCall);
     await tx.payments.put({
-      ...at,
+      ...part,
       id: newId('pay'),
       status: 'paid',
       work: null,

@@ -1,15 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { breakOff, deliveryStage, status, type Made } from './deliveryStage.ts';
+import { deliveriesOf, settledDeliveries } from './settledDeliveries.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-interface ShownDelivery {
-  readonly id: string;
-  readonly event_id: string;
-  readonly status: string;
-  readonly attempts: readonly { readonly trigger: string; readonly status_code: number | null }[];
-}
 
 describe('a subscription that catches up after an outage', () => {
   const stage = deliveryStage();
@@ -20,11 +14,9 @@ describe('a subscription that catches up after an outage', () => {
 
   const subscribe = () => stage.subscribe({ catch_up: true });
   /** Oldest first. */
-  const deliveries = async (made: Made): Promise<ShownDelivery[]> =>
-    (await stage.deliveries(made, '?limit=200')).toReversed();
+  const deliveries = async ({ id }: Made) => (await deliveriesOf(stage.service, id)).toReversed();
   const statuses = async (made: Made) => (await deliveries(made)).map((each) => each.status);
-  const settled = (made: Made) =>
-    waitFor('all deliveries', async () => !(await statuses(made)).includes('pending'));
+  const settled = ({ id }: Made) => settledDeliveries(stage.service, id);
   /** Writes while every connection breaks, until every delivery has failed. */
   const writeDuringOutage = async (made: Made, ...texts: string[]) => {
     stage.answer = breakOff;

@@ -19,11 +19,6 @@ import { waitFor } from '../../helpers/waitFor.ts';
 /** What the receiver does with the next requests, one entry each; it answers 200 to all others. */
 type Script = (number | 'reset' | 'hang')[];
 
-interface Attempt {
-  readonly number: number;
-  readonly status_code: number;
-}
-
 describe('deliveries', () => {
   let service: TestService;
   let receiver: EventReceiver;
@@ -81,11 +76,10 @@ describe('deliveries', () => {
     }
     script.push(500, 500, 500, 500);
     await redeliver(id, deliveryId);
-    const attempts: Attempt[] = (await finished(id)).attempts;
-    const numbers = attempts.map(({ number }) => number);
-    expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n + 10));
-    const codes = attempts.slice(-5).map(({ status_code: code }) => code);
-    expect(codes).toEqual([200, 500, 500, 500, 500]);
+    const { attempts } = await finished(id);
+    expect(attempts).toMatchObject(Array.from({ length: 20 }, (_, n) => ({ number: n + 10 })));
+    const codes = [200, 500, 500, 500, 500];
+    expect(attempts.slice(-5)).toMatchObject(codes.map((status_code) => ({ status_code })));
   });
 
   it('sends the event once, signed and in its documented form, and records it', async () => {

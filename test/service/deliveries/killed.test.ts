@@ -10,6 +10,7 @@ import {
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { settledDeliveries } from './settledDeliveries.ts';
 
 /** Messages that other steps of the test write while the subscription to messages is removed. */
 const OTHER_MESSAGES = 2;
@@ -76,10 +77,8 @@ describe('a service that is killed', () => {
       .payloads()
       .slice(from)
       .map(({ id }) => id as string);
-  const deliveries = async (id: string, query = ''): Promise<Json[]> =>
-    (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data;
-  const waitForRecords = (id: string) =>
-    waitFor('the records', async () => (await deliveries(id, '?status=pending')).length === 0);
+  const deliveries = async (id: string): Promise<Json[]> =>
+    (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data;
 
   it('keeps what is on record, invents nothing, loses nothing, and repeats only what was under way', async () => {
     const revival = await failAndRemove();
@@ -148,7 +147,7 @@ describe('a service that is killed', () => {
     );
     retried.answer = take;
     for (const response of held) response.end('taken');
-    await waitForRecords(id);
+    await settledDeliveries(service, id);
     const [whole] = await deliveries(id);
     expect(whole).toEqual({
       ...first,
@@ -179,7 +178,7 @@ describe('a service that is killed', () => {
     revived.answer = (response) => void response.writeHead(404).end();
     await write(failed, 'met a 404');
     await waitFor('the failures', () => revived.receiver.requests.length === failed);
-    await waitForRecords(first.id);
+    await settledDeliveries(service, first.id);
     await service.api.delete(`/api/hooks/${first.id}`);
     await write(missed, 'while removed');
     return { failed, all: failed + missed + OTHER_MESSAGES };
@@ -201,7 +200,7 @@ describe('a service that is killed', () => {
   ) {
     const revival = () => ids(revived, failed);
     await waitFor('everything', () => new Set(revival()).size === all);
-    await waitForRecords(id);
+    await settledDeliveries(service, id);
     expect(revival().length).toBeLessThanOrEqual(all + MAX_UNDER_WAY);
     const faults = revived.receiver.requests
       .slice(failed)
@@ -217,7 +216,7 @@ describe('a service that is killed', () => {
       verdict: 'goal_reached',
     });
     await waitFor('the request', () => redelivered.receiver.requests.length === 1);
-    await waitForRecords(id);
+    await settledDeliveries(service, id);
     return { id, event: ids(redelivered)[0]! };
   }
 

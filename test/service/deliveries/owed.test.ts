@@ -1,20 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { MINUTE_MS, deliveryStage, status, type Made } from './deliveryStage.ts';
-
-interface Shown {
-  readonly status: string;
-}
+import { deliveriesOf, settledDeliveries } from './settledDeliveries.ts';
 
 describe('what a subscription is owed', () => {
   const stage = deliveryStage();
-  const { start, subscribe, remove, deliveries, write, texts, received, delivered } = stage;
+  const { start, subscribe, remove, write, texts, received, delivered } = stage;
   const RETRIES = { env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' } };
 
   const patch = ({ id }: Made, changes: object) =>
     stage.service.api.patch(`/api/hooks/${id}`, changes);
-  const statuses = async (made: Made) =>
-    (await deliveries(made)).map((each: Shown) => each.status).toReversed();
+  const statuses = async ({ id }: Made) =>
+    (await deliveriesOf(stage.service, id)).map((each) => each.status).toReversed();
   const waitForStatuses = (made: Made, wanted: readonly string[]) =>
     waitFor(wanted.join(), async () => (await statuses(made)).join() === wanted.join());
 
@@ -52,15 +49,9 @@ describe('what a subscription is owed', () => {
     await patch(made, { events: ['conversation.opened'] });
     stage.answer = null;
     stage.clock.advance(2 * MINUTE_MS);
-    const byEvent = async () =>
-      Object.fromEntries(
-        (await deliveries(made)).map(({ event, status: state }: Shown & { event: string }) => [
-          event,
-          state,
-        ]),
-      );
-    await waitFor('both', async () => !(await statuses(made)).includes('pending'));
-    expect(await byEvent()).toEqual({
+    const both = await settledDeliveries(stage.service, made.id);
+    const byEvent = Object.fromEntries(both.map((each) => [each.event, each.status]));
+    expect(byEvent).toEqual({
       'message.received': 'cancelled',
       'conversation.opened': 'delivered',
     });

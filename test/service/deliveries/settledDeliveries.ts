@@ -8,7 +8,7 @@ export interface ShownDelivery {
   readonly event_id: string;
   readonly event: string;
   readonly status: string;
-  readonly attempts: readonly unknown[];
+  readonly attempts: readonly { readonly trigger: string }[];
 }
 
 /** The newest 200 deliveries of a subscription, newest first. */
