@@ -32,10 +32,11 @@ describe('7: streams that are opened and kept', () => {
     onStage({}, async (stage) => {
       // As many as the service allows in all, in the short form too: fewer would show nothing.
       const sessions = { addresses: 200, sessions: 700, streamsEach: 8 };
-      await stage.attack('7: 700 sessions with 8 streams each', 'streams', {
+      const counts = await stage.attack('7: 700 sessions with 8 streams each', 'streams', {
         ...sessions,
         seconds: sized(25, 45),
       });
+      expect(counts['streams 200']).toBeGreaterThan(0);
       await stage.expectNoHarm();
     }));
 });

@@ -77,7 +77,7 @@ const SUBSCRIPTIONS = 5;
           }
         };
         const nameCount = sized(300, 600);
-        await stage.attack(
+        const counts = await stage.attack(
           `4: subscriptions to ${nameCount} names under a dead name server`,
           'requests',
           {
@@ -98,6 +98,7 @@ const SUBSCRIPTIONS = 5;
           },
           subscribeAsHonest,
         );
+        expect(counts['answers 503']).toBeGreaterThan(0);
         expect(statuses).toEqual(Array(SUBSCRIPTIONS).fill(201));
         await stage.expectNoHarm();
       },

@@ -48,11 +48,13 @@ describe('5: sign-ins under ever new e-mails, from one address and from many', (
   it('leave nothing in memory', () =>
     onStage({}, async (stage) => {
       const tries = sized(20_000, 100_000);
-      await stage.attack(
+      const counts = await stage.attack(
         `5: ${tries} sign-ins under new e-mails, from one address and from many`,
         'requests',
         { requests: signIns('nobody-{n}@example.com', 60), count: tries, connections: 100 },
       );
+      expect(counts['answers 401']).toBeGreaterThan(0);
+      expect(counts['answers 429']).toBeGreaterThan(0);
       await stage.expectNoHarm();
     }));
 });
@@ -62,11 +64,12 @@ describe('6: wrong passwords for a member’s e-mail, from one address and from 
   it('do not lock the member out', () =>
     onStage({}, async (stage) => {
       const tries = sized(300, 1000);
-      await stage.attack(
+      const counts = await stage.attack(
         `6: ${tries} wrong passwords for a member’s e-mail, from one address and from many`,
         'requests',
         { requests: signIns(MEMBER.email, 200), count: tries, connections: 4 },
       );
+      expect(counts['answers 401']).toBeGreaterThan(0);
       const headers = { 'x-forwarded-for': '192.0.2.254' };
       const { path } = await browserless(stage.service.url).post(
         '/sign-in',
