@@ -1,6 +1,7 @@
 // What "public" means, written from IANA's special-purpose registries and the RFCs that put an IPv4
 // address into an IPv6 one. It shares nothing with the code under test: addresses are numbers here,
 // ranges are text.
+import fc from 'fast-check';
 
 export type Family = 4 | 6;
 export interface Address {
@@ -21,7 +22,25 @@ export const write = ({ family, value }: Address): string =>
         ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16),
       ).join(':');
 
-const readIpv4 = (text: string): bigint =>
+/**
+ * Spellings of one IPv6 address: in full, with leading zeros, in capitals, abbreviated, with its
+ * end as IPv4. An IPv4 address has one.
+ */
+export const spellings = (address: Address): string[] => {
+  const full = write(address);
+  if (address.family === 4) return [full];
+  const groups = full.split(':');
+  const dotted = write(ipv4(address.value & 0xffffffffn));
+  return [
+    full,
+    groups.map((group) => group.padStart(4, '0')).join(':'),
+    full.toUpperCase(),
+    full.replace(/(^|:)0(:0)+(:|$)/, '::'),
+    `${groups.slice(0, 6).join(':')}:${dotted}`,
+  ];
+};
+
+export const readIpv4 = (text: string): bigint =>
   text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
 
 const readIpv6 = (text: string): bigint => {
@@ -41,7 +60,7 @@ export interface Range {
   readonly last: bigint;
 }
 
-const range = (cidr: string): Range => {
+export const range = (cidr: string): Range => {
   const [text = '', bits = ''] = cidr.split('/');
   const family = text.includes(':') ? 6 : 4;
   const first = family === 6 ? readIpv6(text) : readIpv4(text);
@@ -95,6 +114,8 @@ export const CLOSED_IPV6 = [
   'ff00::/8',
 ].map(range);
 
+export const CLOSED = [...CLOSED_IPV4, ...CLOSED_IPV6];
+
 /**
  * Special in the registries, and reachable or of no settled meaning: relays, anycast services, the
  * rest of 2001::/23. Nobody's webhook lives there, so either answer is right.
@@ -108,6 +129,13 @@ const EITHER = [
 ].map(range);
 
 const GLOBAL_UNICAST = range('2000::/3');
+
+export const within = ({ family, first, last }: Range) =>
+  fc.bigInt({ min: first, max: last }).map((value): Address => ({ family, value }));
+
+export const anyIpv4 = within(range('0.0.0.0/0'));
+export const closedIpv4 = fc.constantFrom(...CLOSED_IPV4).chain(within);
+export const globalIpv6 = within(GLOBAL_UNICAST);
 
 const lies = ({ family, value }: Address, within: Range) =>
   family === within.family && within.first <= value && value <= within.last;
