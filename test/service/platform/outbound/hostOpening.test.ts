@@ -1,23 +1,23 @@
 // One host and port opened at private addresses: what that opens, and everything it leaves closed.
-import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { openHost } from '../../../../service/src/platform/outbound/hostOpening.ts';
 import type { OutboundClient } from '../../../../service/src/platform/outbound/outboundClient.ts';
 import { startTlsReceiver } from '../../../helpers/tls.ts';
-import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
+import type { TrackedServer } from '../../../helpers/trackedServer.ts';
 import { BITS, CLOSED, EMBEDDINGS, METADATA, ipv6, within, write } from './publicOracle.ts';
-import { closing, delivery, failureOf, kindOf, localClient } from './support.ts';
+import {
+  closing,
+  delivery,
+  failureOf,
+  kindOf,
+  localClient,
+  refusalOf,
+  startHttp,
+} from './support.ts';
 
 const { add, closeAll } = closing();
 afterEach(closeAll);
-
-const startHttp = (port = 0, host = '127.0.0.1'): Promise<TrackedServer> =>
-  listenTracked(
-    createServer((_request, response) => void response.end('ok')),
-    port,
-    host,
-  );
 
 const closedClient = async (addresses: Record<string, readonly string[]> = {}) =>
   add(
@@ -52,12 +52,8 @@ describe('an n8n on this machine', () => {
       expect(await outcomeOf(client, `http://${host}:${n8n.port}/webhook/x`)).toBe('open');
     expect(await outcomeOf(client, `https://localhost:${n8n.port}/webhook/x`)).toBe('open');
     for (const host of ['localhost', '127.0.0.1']) {
-      expect(await kindOf(client.request(delivery(`http://${host}:${other.port}/`)))).toBe(
-        'not_https',
-      );
-      expect(await kindOf(client.request(delivery(`https://${host}:${other.port}/`)))).toBe(
-        'blocked_address',
-      );
+      expect(await refusalOf(client, `http://${host}:${other.port}/`)).toBe('not_https');
+      expect(await refusalOf(client, `https://${host}:${other.port}/`)).toBe('blocked_address');
     }
     expect(other.acceptedSockets).toBe(0);
   });

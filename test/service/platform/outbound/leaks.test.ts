@@ -4,7 +4,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import { sharedTestCa, startTlsReceiver } from '../../../helpers/tls.ts';
 import type { TrackedServer } from '../../../helpers/trackedServer.ts';
-import { closing, runAlone, startRawTlsServer, startTcpServer } from './support.ts';
+import { CLIENT_MODULE, closing, runAlone, startRawTlsServer, startTcpServer } from './support.ts';
 import { HOSTILE_RECEIVERS } from './hostileReceivers.ts';
 
 const { add, closeAll } = closing();
@@ -20,8 +20,8 @@ const MAX_GROWTH_BYTES = 2 * MIB;
 const TOO_HEAVY = ['sends a gzip bomb', 'has a certificate of an unknown authority'];
 const SLOW = /never|silence|drips|without end|103|never ends/;
 
-const code = (urls: readonly string[], module: string) => `
-  import { createOutboundClient } from ${JSON.stringify(module)};
+const code = (urls: readonly string[]) => `
+  import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
   const urls = ${JSON.stringify(urls)};
   const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], insecureTargets: false, ca: process.env.TEST_CA });
   const call = (url, onTooLarge) => client.request({ url, method: 'POST', headers: {}, body: '{}', timeoutMs: 200, maxBytes: 65536, onTooLarge })
@@ -74,12 +74,8 @@ it('hundreds of hostile answers leave nothing behind', async () => {
   }
   expect(servers.length).toBeGreaterThan(20);
   const urls = servers.map(({ port }) => `https://localhost:${port}/`);
-  const module = new URL(
-    '../../../../service/src/platform/outbound/outboundClient.ts',
-    import.meta.url,
-  ).href;
   const { out, err, exitCode } = await runAlone(
-    code(urls, module),
+    code(urls),
     { TEST_CA: (await sharedTestCa()).ca },
     ['--expose-gc'],
   );

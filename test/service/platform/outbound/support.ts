@@ -2,8 +2,10 @@
 // byte.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { expect } from '@jest/globals';
 import {
   createOutboundClient,
   OutboundError,
@@ -71,6 +73,13 @@ export const failureOf = async (call: Promise<unknown>): Promise<OutboundError> 
 export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> =>
   (await failureOf(call)).kind;
 
+/** How a target is refused: by its check and by a request to it, both for the same reason. */
+export const refusalOf = async (client: OutboundClient, url: string) => {
+  const kind = await kindOf(client.checkTarget(url, 'ws_test'));
+  expect(await kindOf(client.request(delivery(url)))).toBe(kind);
+  return kind;
+};
+
 /** Waits until `condition` holds. */
 export const until = (condition: () => boolean) =>
   waitFor(String(condition), condition, { everyMs: 5 });
@@ -84,6 +93,14 @@ const listen = async (server: Server): Promise<RawServer> => {
   const tracked = await listenTracked(server, 0, '127.0.0.1');
   return Object.assign(tracked, { url: `https://localhost:${tracked.port}` });
 };
+
+/** A server of plain http that answers everything with 200. */
+export const startHttp = (): Promise<TrackedServer> =>
+  listenTracked(
+    createHttpServer((_request, response) => void response.end('ok')),
+    0,
+    '127.0.0.1',
+  );
 
 /** A TCP server that accepts connections and writes nothing by itself. */
 export const startTcpServer = (onSocket: (socket: Socket) => void = () => {}): Promise<RawServer> =>
@@ -111,6 +128,12 @@ export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs:
   const timer = setInterval(() => socket.write(bytes), everyMs);
   socket.on('close', () => clearInterval(timer));
 };
+
+/** What code that runs alone imports the client from. */
+export const CLIENT_MODULE = new URL(
+  '../../../../service/src/platform/outbound/outboundClient.ts',
+  import.meta.url,
+).href;
 
 /** Runs a TypeScript module in its own process. Resolves when it has exited, with its output. */
 export const runAlone = async (
