@@ -1,6 +1,6 @@
 // Slow clients and many clients: what they hold is released, and nobody else notices.
 import { once } from 'node:events';
-import { Agent, get, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -54,12 +54,23 @@ async function open(url: string, bytes = '', localAddress = '127.0.0.1'): Promis
   if (bytes !== '') socket.write(bytes);
   return raw;
 }
+/** The status of the answer, once it begins. */
+const answerOf = (raw: Raw) => waitFor('an answer', () => statusOf(raw));
+const untilClosed = async (raws: readonly Raw[]) => {
+  for (const each of raws) await waitFor('its end', () => each.isClosed);
+};
 const openAll = (count: number, url: string, bytes?: string, localAddress?: string) =>
   Promise.all(Array.from({ length: count }, () => open(url, bytes, localAddress)));
+const get = (path: string, ...headers: string[]) =>
+  [`GET ${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
 const post = (path: string, headers: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
 const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const JSON_TYPE = 'Content-Type: application/json';
+const HALF_OF_HEADERS = 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+/** A request through a proxy, of which a part of the body has come. */
+const halfSignIn = (address: string) =>
+  post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
 const statusOf = ({ received }: Raw) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1] ?? 0);
 const countBy = (all: readonly number[]) =>
   Object.fromEntries([...Map.groupBy(all, String)].map(([key, group]) => [key, group.length]));
@@ -72,12 +83,12 @@ describe('the time limits of a request', () => {
     const customer = await chatCustomer(url);
     const stream = await readChatStream(url, customer.token);
     const slow = [
-      await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '),
+      await open(url),
+      await open(url, HALF_OF_HEADERS),
       await open(url, post('/sign-in', `${FORM}\r\nContent-Length: 100`, 'email=')),
     ];
-    const silent = await open(url);
-    for (const each of [...slow, silent]) await waitFor('its end', () => each.isClosed);
-    expect([...slow, silent].map(statusOf)).toEqual([408, 408, 408]);
+    await untilClosed(slow);
+    expect(slow.map(statusOf)).toEqual([408, 408, 408]);
     expect(await reached(url, 'slow_requests')).toBe(3);
     await customer.write('still there');
     await waitFor('the message', () => stream.seen.length === 1);
@@ -96,10 +107,8 @@ describe('the time limits of a request', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     try {
       for (let n = 0; n < 2; n++) {
-        const [answer] = await once(
-          get({ port: tracked.port, host: '127.0.0.1', agent }),
-          'response',
-        );
+        const asking = request({ port: tracked.port, host: '127.0.0.1', agent }).end();
+        const [answer] = await once(asking, 'response');
         expect(await text(answer)).toBe('done');
         // Longer than nginx (60 s) and Caddy (120 s) keep their connections.
         expect(answer.headers['keep-alive']).toBe('timeout=130');
@@ -121,20 +130,16 @@ describe('bodies', () => {
       url,
       post('/sign-in', `${FORM}\r\nContent-Length: 262144`, `email=${'x'.repeat(100_000)}`),
     );
-    for (const each of told) await waitFor('its answer', () => statusOf(each) === 413);
-    const chunk = 'x'.repeat(8000);
+    for (const each of told) expect(await answerOf(each)).toBe(413);
+    const chunks = `${(8000).toString(16)}\r\n${'x'.repeat(8000)}\r\n`.repeat(3);
     const untold = await openAll(
       50,
       url,
-      post(
-        '/join',
-        `${FORM}\r\nTransfer-Encoding: chunked`,
-        `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(3),
-      ),
+      post('/join', `${FORM}\r\nTransfer-Encoding: chunked`, chunks),
     );
-    for (const each of untold) await waitFor('its answer', () => statusOf(each) === 413);
+    for (const each of untold) expect(await answerOf(each)).toBe(413);
     // The clients have time to read the answer; then the connections end, though they sent no more.
-    for (const each of [...told, ...untold]) await waitFor('its end', () => each.isClosed);
+    await untilClosed([...told, ...untold]);
   });
 
   it('that do not end take half of the room for bodies, and no longer than a request may; others are served', async () => {
@@ -153,7 +158,7 @@ describe('bodies', () => {
     await customer.write('x'.repeat(4000));
     expect((await service!.api.post('/api/hooks', {})).status).toBe(400);
     expect(await reached(url, 'bodies')).toBeGreaterThanOrEqual(30);
-    for (const each of all) await waitFor('its end', () => each.isClosed);
+    await untilClosed(all);
     const statuses = countBy(all.map(statusOf));
     expect(Object.keys(statuses).sort()).toEqual(['408', '503']);
     expect(statuses[408]).toBeLessThanOrEqual(140);
@@ -165,21 +170,17 @@ describe('bodies', () => {
 
   it('that are compressed are refused; a connection that sent all of its body stays open for the next request', async () => {
     const { url, apiKey } = await start({});
-    const raw = await open(
-      url,
-      post(
-        '/api/hooks',
-        `Authorization: Bearer ${apiKey}\r\n${JSON_TYPE}\r\nContent-Encoding: gzip\r\nContent-Length: 2`,
-        '{}',
-      ),
-    );
+    const authorization = `Authorization: Bearer ${apiKey}`;
+    const encoding = 'Content-Encoding: gzip\r\nContent-Length: 2';
+    const headers = `${authorization}\r\n${JSON_TYPE}\r\n${encoding}`;
+    const raw = await open(url, post('/api/hooks', headers, '{}'));
     await waitFor('its answer', () => raw.received.includes('"unsupported_media_type"'));
     expect(statusOf(raw)).toBe(415);
     // Longer than a client may go on sending a refused body.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     raw.received = '';
-    raw.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    await waitFor('the next answer', () => statusOf(raw) === 200);
+    raw.socket.write(get('/healthz'));
+    expect(await answerOf(raw)).toBe(200);
   });
 });
 
@@ -190,41 +191,33 @@ describe('connections', () => {
   it('of one address are 10 with this budget; those beyond are told so and closed, and others are served', async () => {
     const { url } = await start({ env: FEW });
     const held = await openAll(10, url, '', STRANGER);
-    const [more] = await openAll(1, url, '', STRANGER);
-    await waitFor('its end', () => more!.isClosed);
-    expect(more!.received).toMatch(/^HTTP\/1\.1 429 .*Retry-After: 10\r\n.*"rate_limited"/s);
+    const more = await open(url, '', STRANGER);
+    await untilClosed([more]);
+    expect(more.received).toMatch(/^HTTP\/1\.1 429 .*Retry-After: 10\r\n.*"rate_limited"/s);
     expect(held.some(({ isClosed }) => isClosed)).toBe(false);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     held[0]!.socket.destroy();
     await waitFor('room', async () => {
-      const [next] = await openAll(1, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', STRANGER);
-      await waitFor('an answer', () => statusOf(next!) !== 0);
-      return statusOf(next!) === 200;
+      const next = await open(url, get('/healthz'), STRANGER);
+      return (await answerOf(next)) === 200;
     });
   });
 
   it('that showed an API key no longer count', async () => {
     const { url, apiKey } = await start({ env: FEW });
     for (let n = 0; n < 15; n++) {
-      const each = await open(
-        url,
-        `GET /api/hooks/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
-        STRANGER,
-      );
-      await waitFor('an answer', () => statusOf(each) !== 0);
-      expect(statusOf(each)).toBe(200);
+      const asking = get('/api/hooks/events', `Authorization: Bearer ${apiKey}`);
+      expect(await answerOf(await open(url, asking, STRANGER))).toBe(200);
     }
     expect(opened.filter((socket) => !socket.destroyed)).toHaveLength(15);
   });
 
   it('of a proxy count by the address that it names, one for each request under way', async () => {
     const { url, apiKey } = await start({ env: FEW });
-    const begin = (address: string) =>
-      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
-    const held = await openAll(10, url, begin('192.0.2.1'), '127.0.0.2');
-    const [more] = await openAll(1, url, begin('192.0.2.1'), '127.0.0.2');
-    await waitFor('an answer', () => statusOf(more!) !== 0);
-    expect(more!.received).toMatch(
+    const held = await openAll(10, url, halfSignIn('192.0.2.1'), '127.0.0.2');
+    const more = await open(url, halfSignIn('192.0.2.1'), '127.0.0.2');
+    await answerOf(more);
+    expect(more.received).toMatch(
       /^HTTP\/1\.1 429 .*(?:"rate_limited"|<p role="alert">Too many requests from one address)/s,
     );
     const ask = async (address: string, key?: string) => {
@@ -250,33 +243,28 @@ describe('connections', () => {
   it('that send many requests and wait for no answer are closed; ten at once are answered in order', async () => {
     const { url } = await start({});
     const { token } = await chatCustomer(url);
-    const get = (path: string) =>
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-    const ten = await open(url, get('/healthz').repeat(9) + get('/api/chat/messages'));
+    const ask = (path: string) => get(path, `Authorization: Bearer ${token}`);
+    const ten = await open(url, ask('/healthz').repeat(9) + ask('/api/chat/messages'));
     await waitFor('all answers', () => ten.received.split('HTTP/1.1 200').length === 11);
     expect(ten.received).toMatch(/"alive".*"data":\[\]/s);
-    ten.socket.write(get('/healthz'));
+    ten.socket.write(ask('/healthz'));
     await waitFor('one more', () => ten.received.split('HTTP/1.1 200').length === 12);
-    const [behindStream, many] = [
-      await open(url, get('/api/chat/stream') + get('/healthz').repeat(500)),
-      await open(url, get('/api/chat/messages').repeat(500)),
-    ];
-    for (const each of [behindStream, many]) await waitFor('its end', () => each.isClosed);
+    await untilClosed([
+      await open(url, ask('/api/chat/stream') + ask('/healthz').repeat(500)),
+      await open(url, ask('/api/chat/messages').repeat(500)),
+    ]);
     expect(await reached(url, 'pipelined_requests')).toBe(2);
   });
 
   it('at the total limit make room for an address that has few, at the cost of the one that has the most', async () => {
     const { url } = await start({
-      env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' },
+      env: { ...FEW, ADDRESS_BUDGET: '0.45' },
       server: { maxConnections: 100 },
     });
-    const half = 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ';
-    const few = await openAll(9, url, half, '127.0.0.10');
-    const most = await openAll(90, url, half, STRANGER);
-    for (let n = 20; n < 40; n++) {
-      const newcomer = await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', `127.0.0.${n}`);
-      await waitFor('an answer', () => statusOf(newcomer) === 200);
-    }
+    const few = await openAll(9, url, HALF_OF_HEADERS, '127.0.0.10');
+    const most = await openAll(90, url, HALF_OF_HEADERS, STRANGER);
+    for (let n = 20; n < 40; n++)
+      expect(await answerOf(await open(url, get('/healthz'), `127.0.0.${n}`))).toBe(200);
     expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
     expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(20);
   });
@@ -286,17 +274,11 @@ describe('connections', () => {
       env: { ...FEW, ADDRESS_BUDGET: '0.45' },
       server: { maxConnections: 100 },
     });
-    const begin = (address: string) =>
-      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
-    const few = await openAll(9, url, begin('192.0.2.1'), '127.0.0.2');
-    const most = await openAll(90, url, begin('192.0.2.2'), '127.0.0.2');
+    const few = await openAll(9, url, halfSignIn('192.0.2.1'), '127.0.0.2');
+    const most = await openAll(90, url, halfSignIn('192.0.2.2'), '127.0.0.2');
     for (let n = 20; n < 40; n++) {
-      const newcomer = await open(
-        url,
-        `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
-        '127.0.0.2',
-      );
-      await waitFor('an answer', () => statusOf(newcomer) === 200);
+      const asking = get('/healthz', `X-Forwarded-For: 192.0.2.${n}`);
+      expect(await answerOf(await open(url, asking, '127.0.0.2'))).toBe(200);
     }
     expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
     expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(19);
@@ -304,13 +286,10 @@ describe('connections', () => {
 
   it('have a total limit; idle ones make room for new ones', async () => {
     const { url } = await start({ server: { maxConnections: 20 } });
-    const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    for (const each of idle) await waitFor('an answer', () => statusOf(each) === 200);
+    const idle = await openAll(20, url, get('/healthz'));
+    for (const each of idle) expect(await answerOf(each)).toBe(200);
     await waitFor('a place', async () => {
-      const next = await open(
-        url,
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-      ).catch(() => null);
+      const next = await open(url, get('/healthz', 'Connection: close')).catch(() => null);
       await waitFor('an end', () => next === null || next.isClosed);
       return next !== null && statusOf(next) === 200;
     });
@@ -323,8 +302,7 @@ describe('live pages of the team', () => {
     const { url } = await start({ env: MEMBER_ENV });
     const { cookie } = await signedInBrowser(url);
     const pages: Raw[] = [];
-    for (let n = 0; n < 21; n++)
-      pages.push(await open(url, `GET /live HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`));
+    for (let n = 0; n < 21; n++) pages.push(await open(url, get('/live', `Cookie: ${cookie}`)));
     await waitFor('all to begin', () =>
       pages.every(({ received }) => received.includes('retry: 1000')),
     );

@@ -31,15 +31,8 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
   });
 
   it('is the peer’s own where a stranger sends the header, whatever it names', async () => {
-    expect(
-      await arriveAll(STRANGER, [
-        '198.51.100.1',
-        '198.51.100.2',
-        '198.51.100.3',
-        '198.51.100.4',
-        undefined,
-      ]),
-    ).toEqual([201, 201, 201, 429, 429]);
+    const named = [1, 2, 3, 4].map((n) => `198.51.100.${n}`);
+    expect(await arriveAll(STRANGER, [...named, undefined])).toEqual([201, 201, 201, 429, 429]);
     // An address that a stranger only claimed is not locked out.
     expect(await arrive(PROXY, '198.51.100.1')).toBe(201);
   });
@@ -54,22 +47,10 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
   });
 
   it('is the same whatever port a proxy names with it', async () => {
-    expect(
-      await arriveAll(PROXY, [
-        '192.0.2.20:1111',
-        '192.0.2.20:2222',
-        '192.0.2.20',
-        '192.0.2.20:3333',
-      ]),
-    ).toEqual([201, 201, 201, 429]);
-    expect(
-      await arriveAll(PROXY, [
-        '[2001:db8::1]:1111',
-        '[2001:db8::2]:2222',
-        '2001:db8::3',
-        '[2001:db8::4]',
-      ]),
-    ).toEqual([201, 201, 201, 429]);
+    const ipv4 = ['192.0.2.20:1111', '192.0.2.20:2222', '192.0.2.20', '192.0.2.20:3333'];
+    expect(await arriveAll(PROXY, ipv4)).toEqual([201, 201, 201, 429]);
+    const ipv6 = ['[2001:db8::1]:1111', '[2001:db8::2]:2222', '2001:db8::3', '[2001:db8::4]'];
+    expect(await arriveAll(PROXY, ipv6)).toEqual([201, 201, 201, 429]);
   });
 
   it('is the proxy’s own when the proxy names none', async () => {
@@ -77,9 +58,8 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
   });
 
   it('is loopback’s own, whatever it names, when only other proxies are trusted', async () => {
-    expect(
-      await arriveAll('127.0.0.1', ['192.0.2.30', '192.0.2.31', '192.0.2.32', '192.0.2.33']),
-    ).toEqual([201, 201, 201, 429]);
+    const named = [1, 2, 3, 4].map((n) => `192.0.2.3${n}`);
+    expect(await arriveAll('127.0.0.1', named)).toEqual([201, 201, 201, 429]);
   });
 });
 
@@ -91,14 +71,10 @@ describe('wrong passwords', () => {
   afterAll(() => service?.stop());
 
   const tryFrom = async (peer: string, addresses: readonly string[], email: string) => {
+    const form = { email, password: 'not the one' };
     const statuses: number[] = [];
     for (const forwardedFor of addresses)
-      statuses.push(
-        await postFrom(peer, `${service.url}/sign-in`, {
-          forwardedFor,
-          form: { email, password: 'not the one' },
-        }),
-      );
+      statuses.push(await postFrom(peer, `${service.url}/sign-in`, { forwardedFor, form }));
     return statuses;
   };
   const SHUT_OUT = [...Array(10).fill(401), 429];
@@ -106,31 +82,16 @@ describe('wrong passwords', () => {
     Array.from({ length: 11 }, (_, n) => address(n + 1));
 
   it('of a stranger who names another address each time lock the stranger out', async () => {
-    expect(
-      await tryFrom(
-        STRANGER,
-        eleven((n) => `198.51.100.${n}`),
-        'a@example.com',
-      ),
-    ).toEqual(SHUT_OUT);
+    const named = eleven((n) => `198.51.100.${n}`);
+    expect(await tryFrom(STRANGER, named, 'a@example.com')).toEqual(SHUT_OUT);
     expect(await tryFrom(PROXY, ['198.51.100.6'], 'a@example.com')).toEqual([401]);
   });
 
   it('through a proxy count for the visitor, and for all addresses of one IPv6 network together', async () => {
-    expect(
-      await tryFrom(
-        PROXY,
-        eleven((n) => `203.0.113.${n}, 192.0.2.1`),
-        'b@example.com',
-      ),
-    ).toEqual(SHUT_OUT);
+    const spoofed = eleven((n) => `203.0.113.${n}, 192.0.2.1`);
+    expect(await tryFrom(PROXY, spoofed, 'b@example.com')).toEqual(SHUT_OUT);
     expect(await tryFrom(PROXY, ['192.0.2.2'], 'b@example.com')).toEqual([401]);
-    expect(
-      await tryFrom(
-        PROXY,
-        eleven((n) => `2001:db8:1:1::${n}`),
-        'c@example.com',
-      ),
-    ).toEqual(SHUT_OUT);
+    const ofOneNetwork = eleven((n) => `2001:db8:1:1::${n}`);
+    expect(await tryFrom(PROXY, ofOneNetwork, 'c@example.com')).toEqual(SHUT_OUT);
   });
 });
