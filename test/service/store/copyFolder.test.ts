@@ -32,6 +32,13 @@ describe('copyDataFolder', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
+  /** An empty folder. */
+  const makeFolder = async (name: string) => {
+    const folder = join(root, name);
+    await mkdir(folder);
+    return folder;
+  };
+
   it('is the store at one moment: all that was acknowledged before, then a beginning', async () => {
     const folder = join(root, 'data');
     // Makes snapshots in this thread, which is faster than starting another.
@@ -50,8 +57,7 @@ describe('copyDataFolder', () => {
     const taken: { copy: string; before: number[] }[] = [];
     const generation = async () => (await listFolder(folder)).snapshots[0] ?? 1;
     for (let round = 0; round < 10 || (await generation()) < 5; round += 1) {
-      const copy = join(root, `copy-${round}`);
-      await mkdir(copy);
+      const copy = await makeFolder(`copy-${round}`);
       const before = [...acknowledged];
       const names = await copyDataFolder(folder, copy);
       expect(names).toContain('acknowledged.json');
@@ -79,8 +85,8 @@ describe('copyDataFolder', () => {
   }, 60_000);
 
   it('falls back to the snapshot before when the newest one is damaged', async () => {
-    const [folder, copy] = ['data', 'copy'].map((name) => join(root, name)) as [string, string];
-    await mkdir(copy);
+    const folder = join(root, 'data');
+    const copy = await makeFolder('copy');
     const store = await openLowdbStore(schema, { folder, files: { ...nodeFiles } });
     await store.transaction((tx) => tx.notes.put({ id: 'a', text: 'before' }));
     await store.forgetHistory(); // leaves two snapshots
@@ -103,18 +109,18 @@ describe('copyDataFolder', () => {
   });
 
   it('copies nothing from an empty folder, and a restored copy opens with all of it', async () => {
-    const [folder, copy, next] = ['data', 'copy', 'next'].map((name) => join(root, name));
-    await mkdir(folder!);
-    await mkdir(copy!);
-    expect(await copyDataFolder(folder!, copy!)).toEqual([]);
-    const store = await openLowdbStore(schema, { folder: folder! });
+    const folder = await makeFolder('data');
+    const copy = await makeFolder('copy');
+    const next = join(root, 'next');
+    expect(await copyDataFolder(folder, copy)).toEqual([]);
+    const store = await openLowdbStore(schema, { folder: folder });
     await store.transaction((tx) => tx.notes.put({ id: 'a', text: 'b' }));
-    const names = await copyDataFolder(folder!, copy!);
+    const names = await copyDataFolder(folder, copy);
     await store.close();
-    const files = new Map(names.map((name) => [name, join(copy!, name)]));
-    await fillDataFolder(next!, files);
-    await expect(fillDataFolder(next!, files)).rejects.toThrow(/is not empty/);
-    const opened = await openLowdbStore(schema, { folder: next! });
+    const files = new Map(names.map((name) => [name, join(copy, name)]));
+    await fillDataFolder(next, files);
+    await expect(fillDataFolder(next, files)).rejects.toThrow(/is not empty/);
+    const opened = await openLowdbStore(schema, { folder: next });
     expect(await opened.transaction((tx) => tx.notes.get('a'))).toMatchObject({ text: 'b' });
     await opened.close();
   });

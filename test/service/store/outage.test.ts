@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
-import { StoreUnavailable } from '../../../service/src/store/store.ts';
+import { StoreUnavailable, type Job } from '../../../service/src/store/store.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
 import { letGo } from '../../helpers/letGo.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -10,19 +10,27 @@ import { waitFor } from '../../helpers/waitFor.ts';
 const claiming = { queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
 const job = (id: string) => ({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
 
+let files: BreakableFiles;
+let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
+let store: ContractStore;
+beforeEach(() => {
+  files = new BreakableFiles();
+});
+afterEach(() => opened.remove());
+
+const completeJob = (id: string) => store.transaction((tx) => tx.jobs.complete(id));
+const enqueueJob = (of: Job) => store.transaction((tx) => tx.jobs.enqueue(of));
+const nextChange = () =>
+  store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]().next();
+
 describe('when the disk fails', () => {
-  let files: BreakableFiles;
-  let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
-  let store: ContractStore;
   beforeEach(async () => {
-    files = new BreakableFiles();
     opened = await openInTemporaryFolder({ files, retryMs: 10 });
     ({ store } = opened);
     await put(store, thing('kept'));
   });
   afterEach(() => {
     files.fail = () => null;
-    return opened.remove();
   });
 
   const failOnce = (operation: 'write' | 'sync', code: string) => {
@@ -91,7 +99,7 @@ describe('when the disk fails', () => {
     await opened.remove();
     opened = await openInTemporaryFolder({ files, retryMs: 10, keptChanges: 1 });
     ({ store } = opened);
-    await store.transaction((tx) => tx.jobs.enqueue(job('a')));
+    await enqueueJob(job('a'));
     await put(store, thing('held'));
     const held = new WeakRef((await store.transaction((tx) => tx.things.get('held')))!);
     await put(store, thing('newer')); // the change feed keeps this one
@@ -126,12 +134,10 @@ describe('when the disk fails', () => {
   });
 
   it('leaves claimed jobs with the workers that claimed them', async () => {
-    await store.transaction((tx) => tx.jobs.enqueue(job('mine')));
+    await enqueueJob(job('mine'));
     expect(await store.claim(claiming)).toHaveLength(1);
     failOnce('sync', 'EIO');
-    await expect(store.transaction((tx) => tx.jobs.complete('mine'))).rejects.toThrow(
-      StoreUnavailable,
-    );
+    await expect(completeJob('mine')).rejects.toThrow(StoreUnavailable);
     await recovered();
     expect(await store.claim(claiming)).toEqual([]);
     opened.clock.advance(1_000);
@@ -139,12 +145,7 @@ describe('when the disk fails', () => {
   });
 
   it('does not restart the wait of a job when the clock is set', async () => {
-    const retry = (id: string) => ({
-      ...job(id),
-      runAt: opened.clock.now().getTime() + 5_000,
-      rank: 1,
-    });
-    await store.transaction((tx) => tx.jobs.enqueue(retry('a')));
+    await enqueueJob({ ...job('a'), runAt: opened.clock.now().getTime() + 5_000, rank: 1 });
     opened.clock.jump(24 * 3_600_000);
     failOnce('sync', 'EIO');
     await expect(
@@ -156,8 +157,7 @@ describe('when the disk fails', () => {
   });
 
   it('continues the change feed where it was, without the changes that failed', async () => {
-    const changes = store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]();
-    const first = changes.next();
+    const first = nextChange();
     failOnce('sync', 'EIO');
     await expect(put(store, thing('never'))).rejects.toThrow(StoreUnavailable);
     await recovered();
@@ -167,20 +167,13 @@ describe('when the disk fails', () => {
 });
 
 describe('before a write is durable', () => {
-  let files: BreakableFiles;
-  let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
-  let store: ContractStore;
   let release: () => void;
   beforeEach(async () => {
-    files = new BreakableFiles();
     opened = await openInTemporaryFolder({ files });
     ({ store } = opened);
     release = files.holdSyncs();
   });
-  afterEach(() => {
-    release();
-    return opened.remove();
-  });
+  afterEach(() => release());
 
   /** Whether the promise settles within twenty turns of the event loop. */
   const settles = async (promise: Promise<unknown>) => {
@@ -198,11 +191,7 @@ describe('before a write is durable', () => {
     const failing = store.transaction(async (tx) => {
       if ((await tx.things.get('a')) !== null) throw new Error('a exists');
     });
-    expect(await Promise.all([writing, reading, failing].map(settles))).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    for (const each of [writing, reading, failing]) expect(await settles(each)).toBe(false);
     release();
     await writing;
     expect(await reading).toEqual(thing('a'));
@@ -219,12 +208,8 @@ describe('before a write is durable', () => {
     );
     const writing = put(store, thing('b', { group: 'h', code: 'x' }));
     const refused = put(store, thing('c', { code: 'x' }));
-    expect(await Promise.all([removing, searching, writing, refused].map(settles))).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    for (const each of [removing, searching, writing, refused])
+      expect(await settles(each)).toBe(false);
     release();
     expect(await searching).toEqual([]);
     await writing;
@@ -246,10 +231,7 @@ describe('before a write is durable', () => {
   it('its jobs are not handed out, and its changes are not announced', async () => {
     let called = 0;
     store.onWork(() => (called += 1));
-    const change = store
-      .changes({ signal: new AbortController().signal })
-      [Symbol.asyncIterator]()
-      .next();
+    const change = nextChange();
     const writing = store.transaction(async (tx) => {
       await tx.jobs.enqueue(job('a'));
       await tx.things.put(thing('a'));
@@ -267,9 +249,9 @@ describe('before a write is durable', () => {
 
   it('jobs that it completes are no longer handed out', async () => {
     release();
-    await store.transaction((tx) => tx.jobs.enqueue(job('a')));
+    await enqueueJob(job('a'));
     release = files.holdSyncs();
-    const cancelling = store.transaction((tx) => tx.jobs.complete('a'));
+    const cancelling = completeJob('a');
     await Promise.resolve();
     expect(await store.claim(claiming)).toEqual([]);
     release();
@@ -277,9 +259,9 @@ describe('before a write is durable', () => {
   });
 
   it('jobs that are added and completed in the meantime are never handed out', async () => {
-    const added = store.transaction((tx) => tx.jobs.enqueue(job('a')));
-    const changed = store.transaction((tx) => tx.jobs.enqueue({ ...job('b'), rank: 1 }));
-    const takenBack = store.transaction((tx) => tx.jobs.complete('a'));
+    const added = enqueueJob(job('a'));
+    const changed = enqueueJob({ ...job('b'), rank: 1 });
+    const takenBack = completeJob('a');
     const changedAgain = store.transaction((tx) => tx.jobs.release('b', { runAt: 5, rank: 0 }));
     release();
     await Promise.all([added, changed, takenBack, changedAgain]);

@@ -8,6 +8,7 @@ import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { flipMiddle } from './flipMiddle.ts';
 import { listeningLog } from './listeningLog.ts';
 
 /**
@@ -70,13 +71,11 @@ describe('snapshot', () => {
   it('ends even when more is added during it than one of its parts holds', async () => {
     let added = 0;
     const addMany = async () => {
-      const { store } = opened;
-      await store.transaction(async (tx) => {
-        for (let n = 0; n < 1_000; n++)
-          await tx.things.put(
-            thing(`z-${String((added += 1)).padStart(9, '0')}`, { note: 'x'.repeat(200) }),
-          );
-      });
+      const nextId = () => `z-${String((added += 1)).padStart(9, '0')}`;
+      const things = Array.from({ length: 1_000 }, () =>
+        thing(nextId(), { note: 'x'.repeat(200) }),
+      );
+      await put(opened.store, ...things);
     };
     const files: Files = {
       ...nodeFiles,
@@ -93,9 +92,7 @@ describe('snapshot', () => {
     await addMany();
     await waitFor('a snapshot', async () => (await snapshots()).length > 0);
     const before = await all(opened.store);
-    const again = await opened.reopen();
-    expect(await all(again)).toEqual(before);
-    await again.close();
+    expect(await all(await opened.reopen())).toEqual(before);
   });
 
   const damages: [string, (path: string, size: number) => Promise<void>][] = [
@@ -103,14 +100,7 @@ describe('snapshot', () => {
     ['filled with NULs', (path, size) => writeFile(path, Buffer.alloc(size))],
     ['cut in the middle', (path, size) => truncate(path, Math.floor(size / 2))],
     ['without its last byte', (path, size) => truncate(path, size - 1)],
-    [
-      'changed in one byte',
-      async (path, size) => {
-        const bytes = await readFile(path);
-        bytes[Math.floor(size / 2)]! ^= 0x01;
-        await writeFile(path, bytes);
-      },
-    ],
+    ['changed in one byte', flipMiddle],
   ];
 
   it.each(damages)(
@@ -130,6 +120,22 @@ describe('snapshot', () => {
       expect(log.lines.join()).toContain(`${newest} is empty or damaged; falling back`);
     },
   );
+
+  it('that is empty and the only one is passed over for the journals', async () => {
+    const log = listeningLog();
+    const { store } = await open({ snapshotAfterBytes: 10_000, log });
+    for (let n = 0; (await journals()).length === 1; n += 1)
+      await put(store, thing(`thing-${n}`, { note: 'x'.repeat(200) }));
+    await waitFor('the snapshot', async () => (await snapshots()).length > 0);
+    const before = await all(store);
+    await store.close();
+    const [only, ...more] = await snapshots();
+    expect(more).toEqual([]);
+    const name = `snapshot-${only}.ndjson`;
+    await truncate(join(opened.folder, name), 0);
+    expect(await all(await opened.reopen())).toEqual(before);
+    expect(log.lines.join()).toContain(`${name} is empty or damaged; falling back`);
+  });
 
   it('that is damaged stops the start when the one before is damaged too', async () => {
     const { store } = await open({ ...IN_THIS_THREAD, snapshotAfterBytes: 20_000 });

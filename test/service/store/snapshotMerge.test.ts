@@ -1,13 +1,14 @@
-import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { mergeInWorker } from '../../../service/src/store/lowdb/snapshots/snapshotMerge.ts';
 import type { LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
-import type { Thing } from '../../contract/schema.ts';
-import { all, put, thing } from '../../contract/schema.ts';
+import { all, put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
+import { textOfFolder } from '../../helpers/folderFiles.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { BreakableFiles } from './breakableFiles.ts';
+import { flipMiddle } from './flipMiddle.ts';
 import { listeningLog } from './listeningLog.ts';
 
 let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
@@ -17,12 +18,6 @@ const open = async (options: Partial<LowdbOptions> = {}) =>
 const path = (name: string) => join(opened.folder, name);
 const names = async () => (await readdir(opened.folder)).sort();
 
-const flipMiddle = async (name: string) => {
-  const bytes = await readFile(path(name));
-  bytes[Math.floor(bytes.length / 2)]! ^= 0x01;
-  await writeFile(path(name), bytes);
-};
-
 /** Where a snapshot is made: in production in a thread of its own, in tests also in the same. */
 const WHERE = [
   ['in a thread of its own', () => ({})],
@@ -31,6 +26,9 @@ const WHERE = [
 
 describe('a snapshot made from files', () => {
   const options = () => ({ files: new BreakableFiles() });
+  const cutOff = async (file: string) => truncate(file, (await readFile(file)).indexOf('\n') + 1);
+  const claim = (store: ContractStore) =>
+    store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 });
 
   it('holds each document as it was written last, and none that was removed', async () => {
     const { store } = await open(options());
@@ -51,9 +49,7 @@ describe('a snapshot made from files', () => {
     const again = await opened.reopen();
     expect(await all(again)).toEqual(before);
     expect(await again.transaction((tx) => tx.others.get('t-8'))).toEqual({ id: 't-8' });
-    expect(
-      await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
-    ).toHaveLength(1);
+    expect(await claim(again)).toHaveLength(1);
   });
 
   it('knows documents by any id, wherever the id stands in their text', async () => {
@@ -74,19 +70,13 @@ describe('a snapshot made from files', () => {
       return { ...rest, id };
     };
     for (const note of ['first', 'second']) {
-      await put(
-        store,
-        ...ids.map((id) => thing(id, { note })),
-        ...ids.map((id) => idLast(`last ${id}`, note)),
-      );
+      await put(store, ...ids.map((id) => thing(id, { note })));
+      await put(store, ...ids.map((id) => idLast(`last ${id}`, note)));
       await store.forgetHistory();
     }
     await put(store, thing('behind'));
     await store.forgetHistory();
-    const text = (
-      await Promise.all((await names()).map((name) => readFile(path(name), 'utf8')))
-    ).join('');
-    expect(text).not.toMatch('"first"');
+    expect(await textOfFolder(opened.folder)).not.toMatch('"first"');
     const kept = await all(await opened.reopen());
     expect(kept.map(({ id }) => id).sort()).toEqual(
       [...ids, ...ids.map((id) => `last ${id}`), 'behind'].sort(),
@@ -103,7 +93,7 @@ describe('a snapshot made from files', () => {
         await store.forgetHistory();
       }
       const [older, newest] = (await names()).filter((name) => name.startsWith('snapshot-'));
-      await flipMiddle(newest!);
+      await flipMiddle(path(newest!));
       await put(store, thing('c'));
       await store.forgetHistory();
       expect(log.lines).toEqual([
@@ -118,12 +108,8 @@ describe('a snapshot made from files', () => {
     ...WHERE.map(
       ([where, options]) => [`changed in one byte, ${where}`, flipMiddle, options] as const,
     ),
-    [
-      'cut off between two frames',
-      async (name: string) => truncate(path(name), (await readFile(path(name))).indexOf('\n') + 1),
-      options,
-    ],
-    ['removed', (name: string) => rm(path(name)), options],
+    ['cut off between two frames', cutOff, options],
+    ['removed', rm, options],
   ] as const)(
     'is made from memory when a journal was %s, and the log says so',
     async (_what, damage, options) => {
@@ -134,7 +120,7 @@ describe('a snapshot made from files', () => {
       await store.transaction((tx) =>
         tx.jobs.enqueue({ id: 'job', queue: 'q', group: 'g', runAt: 0, rank: 0, data: { n: 1 } }),
       );
-      await damage('journal-1.log');
+      await damage(path('journal-1.log'));
       await put(store, thing('c', { note: 'x'.repeat(3_000) }));
       await waitFor('the snapshot', async () => (await store.stats()).files!.snapshotAt);
       expect(log.lines).toEqual([
@@ -143,9 +129,7 @@ describe('a snapshot made from files', () => {
       await put(store, thing('d'));
       const again = await opened.reopen();
       expect((await all(again)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
-      expect(
-        await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
-      ).toMatchObject([{ id: 'job', data: { n: 1 } }]);
+      expect(await claim(again)).toMatchObject([{ id: 'job', data: { n: 1 } }]);
       await again.forgetHistory();
       expect(await names()).not.toContain('journal-1.log');
     },
