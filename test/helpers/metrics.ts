@@ -1,3 +1,5 @@
+import type { BoundName } from '../../service/src/platform/limits/bounds.ts';
+
 export interface Metrics {
   readonly text: string;
   /** One line's value; undefined when there is no such line. @param labels all of them */
@@ -41,3 +43,7 @@ export async function readMetrics(
   if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
   return parseMetrics(await response.text());
 }
+
+/** How often a bound was reached. */
+export const boundReached = async (url: string, bound: BoundName): Promise<number> =>
+  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;

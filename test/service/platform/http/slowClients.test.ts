@@ -13,7 +13,7 @@ import {
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
 import { readChatStream } from '../../../helpers/chatStreamReader.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached } from '../../../helpers/metrics.ts';
 import {
   startTestService,
   type TestService,
@@ -74,8 +74,6 @@ const halfSignIn = (address: string) =>
 const statusOf = ({ received }: Raw) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1] ?? 0);
 const countBy = (all: readonly number[]) =>
   Object.fromEntries([...Map.groupBy(all, String)].map(([key, group]) => [key, group.length]));
-const reached = async (url: string, bound: BoundName) =>
-  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
 
 describe('the time limits of a request', () => {
   it('close it with 408 when nothing, half of its headers or half of its body has come; streams go on', async () => {
@@ -89,7 +87,7 @@ describe('the time limits of a request', () => {
     ];
     await untilClosed(slow);
     expect(slow.map(statusOf)).toEqual([408, 408, 408]);
-    expect(await reached(url, 'slow_requests')).toBe(3);
+    expect(await boundReached(url, 'slow_requests')).toBe(3);
     await customer.write('still there');
     await waitFor('the message', () => stream.seen.length === 1);
     stream.close();
@@ -157,7 +155,7 @@ describe('bodies', () => {
     const customer = await chatCustomer(url);
     await customer.write('x'.repeat(4000));
     expect((await service!.api.post('/api/hooks', {})).status).toBe(400);
-    expect(await reached(url, 'bodies')).toBeGreaterThanOrEqual(30);
+    expect(await boundReached(url, 'bodies')).toBeGreaterThanOrEqual(30);
     await untilClosed(all);
     const statuses = countBy(all.map(statusOf));
     expect(Object.keys(statuses).sort()).toEqual(['408', '503']);
@@ -253,7 +251,7 @@ describe('connections', () => {
       await open(url, ask('/api/chat/stream') + ask('/healthz').repeat(500)),
       await open(url, ask('/api/chat/messages').repeat(500)),
     ]);
-    expect(await reached(url, 'pipelined_requests')).toBe(2);
+    expect(await boundReached(url, 'pipelined_requests')).toBe(2);
   });
 
   it('at the total limit make room for an address that has few, at the cost of the one that has the most', async () => {
@@ -293,7 +291,7 @@ describe('connections', () => {
       await waitFor('an end', () => next === null || next.isClosed);
       return next !== null && statusOf(next) === 200;
     });
-    expect(await reached(url, 'connections')).toBeGreaterThan(0);
+    expect(await boundReached(url, 'connections')).toBeGreaterThan(0);
   });
 });
 

@@ -6,7 +6,7 @@ import { createApiKey } from '../../../../service/src/team/operations/apiKeys.ts
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
 import { apiClient, chatCustomer, type ApiClient } from '../../../helpers/apiClient.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached } from '../../../helpers/metrics.ts';
 import { openStoreOf } from '../../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { freshStorage, testDatabaseUrl } from '../../../helpers/storage.ts';
@@ -40,22 +40,31 @@ afterEach(async () => {
 
   async function addWorkspace(env: Readonly<Record<string, string>>): Promise<ApiClient> {
     const store = await openStoreOf(env);
-    const workspace = await createWorkspace({ store, clock: systemClock }, 'Other');
-    const { key } = await createApiKey({ store, clock: systemClock }, workspace, {
-      name: 'test',
-      createdBy: 'test',
-    });
+    const deps = { store, clock: systemClock };
+    const workspace = await createWorkspace(deps, 'Other');
+    const { key } = await createApiKey(deps, workspace, { name: 'test', createdBy: 'test' });
     await store.close();
     return apiClient(service.url, key);
   }
 
-  /**
-   * Locks these conversations, so that a change to one waits. @returns releases the locks
-   */
-  async function holdConversations(ids: readonly string[]): Promise<() => Promise<void>> {
+  async function connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: testDatabaseUrl()! });
     await client.connect();
     undo.push(() => client.end());
+    return client;
+  }
+
+  /** @returns the conversations' ids */
+  async function startConversations(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let n = 0; n < CONVERSATIONS; n += 1)
+      ids.push((await (await chatCustomer(service.url)).write('hello')).conversation_id);
+    return ids;
+  }
+
+  /** Locks these conversations, so that a change to one waits. @returns releases the locks */
+  async function holdConversations(ids: readonly string[]): Promise<() => Promise<void>> {
+    const client = await connect();
     await client.query('BEGIN');
     await client.query(`SELECT FROM "${schema}".conversations WHERE id = ANY($1) FOR UPDATE`, [
       ids,
@@ -65,47 +74,34 @@ afterEach(async () => {
 
   it('repeated calls that wait hold half of them; another workspace reads and writes, and all calls are answered', async () => {
     await start();
-    const ids: string[] = [];
-    for (let n = 0; n < CONVERSATIONS; n += 1)
-      ids.push((await (await chatCustomer(service.url)).write('hello')).conversation_id);
+    const ids = await startConversations();
     const letGo = await holdConversations(ids);
     let answered = 0;
-    const send = async (id: string, n: number) => {
+    const send = async (id: string) => {
       const answer = await service.api.post(
         `/api/conversations/${id}/messages`,
         { text: 'once' },
         { 'idempotency-key': `key-${id}` },
       );
       answered += 1;
-      return { id, n, answer };
+      return { id, answer };
     };
-    const twins = ids.flatMap((id) => Array.from({ length: TWINS }, (_, n) => send(id, n)));
-    const client = new pg.Client({ connectionString: testDatabaseUrl()! });
-    await client.connect();
-    undo.push(() => client.end());
-    const waitingForLocks = async () =>
-      Number(
-        (
-          await client.query(
-            `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`,
-          )
-        ).rows[0].count,
-      );
-    await waitFor('the twins to wait', async () => (await waitingForLocks()) > 0);
+    const twins = ids.flatMap((id) => Array.from({ length: TWINS }, () => send(id)));
+    const client = await connect();
+    const waiting = `SELECT FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`;
+    await waitFor('the twins to wait', async () => (await client.query(waiting)).rowCount);
 
     for (let n = 0; n < 20; n += 1) {
       expect((await other.get('/api/conversations')).status).toBe(200);
-      expect(
-        (
-          await other.post('/api/tools', {
-            name: `tool_${n}`,
-            description: 'A tool',
-            parameters: {},
-            kind: 'Webhook',
-            endpoint: 'https://127.0.0.1:9/x',
-          })
-        ).status,
-      ).toBe(201);
+      const tool = await other.post('/api/tools', {
+        name: `tool_${n}`,
+        description: 'A tool',
+        parameters: {},
+        kind: 'Webhook',
+        endpoint: 'https://127.0.0.1:9/x',
+      });
+      expect(tool.status).toBe(201);
     }
     expect(answered).toBe(0);
     await letGo();
@@ -115,18 +111,12 @@ afterEach(async () => {
     }
     for (const id of ids)
       expect((await service.api.get(`/api/conversations/${id}`)).body.message_count).toBe(2);
-    expect(
-      (await readMetrics(service.url)).value('conversation_service_bound_reached_total', {
-        bound: 'workspace_transactions',
-      }) ?? 0,
-    ).toBe(0);
+    expect(await boundReached(service.url, 'workspace_transactions')).toBe(0);
   }, 120_000);
 
   it('replies of a member that wait hold half of them; another workspace reads, and all replies are sent', async () => {
     await start();
-    const ids: string[] = [];
-    for (let n = 0; n < CONVERSATIONS; n += 1)
-      ids.push((await (await chatCustomer(service.url)).write('hello')).conversation_id);
+    const ids = await startConversations();
     const browser = await signedInBrowser(service.url);
     const letGo = await holdConversations(ids);
     let answered = 0;

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
 import { HeapAt } from '../../../helpers/heapAt.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached, readMetrics } from '../../../helpers/metrics.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
-import { waitFor } from '../../../helpers/waitFor.ts';
+import { fillMemory, readiness } from './fillMemory.ts';
 
 describe('while stored data fills the memory', () => {
   let heap: HeapAt;
@@ -18,7 +18,7 @@ describe('while stored data fills the memory', () => {
     lines.length = 0;
     heap = new HeapAt();
     service = await startTestService({ store: { heap }, log });
-    const session = await apiClient(service.url, null).post('/api/chat/sessions', {});
+    const session = await arrive();
     visitor = apiClient(service.url, session.body.token as string);
     conversation = (await write('Hello')).body.conversation_id as string;
   });
@@ -28,23 +28,10 @@ describe('while stored data fills the memory', () => {
   const write = (text: string) =>
     visitor.post('/api/chat/messages', { text, client_message_id: `c${(written += 1)}` });
   const arrive = () => apiClient(service.url, null).post('/api/chat/sessions', {});
-  const readiness = async () => {
-    const answer = await fetch(`${service.url}/readyz`);
-    return {
-      status: answer.status,
-      body: (await answer.json()) as { status: string; warnings?: string[] },
-    };
-  };
-  /** @param refuses words of the warning to wait for; null: waits until nothing is refused */
-  const fillTo = (share: number, refuses: string | null) => {
-    heap.collected(share);
-    return waitFor(`the mark at ${share}`, async () => {
-      const { warnings = [] } = (await readiness()).body;
-      return refuses === null
-        ? !warnings.some((words) => words.includes('refused with 503'))
-        : warnings.some((words) => words.includes(refuses));
-    });
-  };
+  const reply = () =>
+    service.api.post(`/api/conversations/${conversation}/messages`, { text: 'Yes.' });
+  const fillTo = (share: number, refuses: string | null) =>
+    fillMemory(heap, service.url, share, refuses);
 
   it('at the first mark, new visitors are refused, and those already here go on', async () => {
     await fillTo(0.66, 'new chats are refused');
@@ -58,15 +45,8 @@ describe('while stored data fills the memory', () => {
       /^The memory of the service is full: new chats cannot begin until there is room\. Try again later/,
     );
     expect((await write('Are you there?')).status).toBe(202);
-    expect(
-      (await service.api.post(`/api/conversations/${conversation}/messages`, { text: 'Yes.' }))
-        .status,
-    ).toBe(201);
-    expect(
-      (await readMetrics(service.url)).value('conversation_service_bound_reached_total', {
-        bound: 'memory_visitors',
-      }),
-    ).toBe(1);
+    expect((await reply()).status).toBe(201);
+    expect(await boundReached(service.url, 'memory_visitors')).toBe(1);
     // The bound is logged once an hour and its requests never: strangers could fill the disk.
     expect(lines.filter((line) => line.includes('memory_visitors'))).toHaveLength(1);
     expect(lines.filter((line) => line.includes('"status":503'))).toEqual([]);
@@ -96,9 +76,7 @@ describe('while stored data fills the memory', () => {
     const refused = {
       visitor: await arrive(),
       message: await write('More'),
-      reply: await service.api.post(`/api/conversations/${conversation}/messages`, {
-        text: 'Yes.',
-      }),
+      reply: await reply(),
       subscription: await service.api.post('/api/hooks', {
         event: 'message.sent',
         target_url: 'https://127.0.0.1/hook',
@@ -115,15 +93,12 @@ describe('while stored data fills the memory', () => {
         'unavailable',
         '10',
       ]);
-    const webhook = await fetch(
-      `${service.url}/api/channels/whatsapp_cloud/webhook/${channel.body.id as string}`,
-      { method: 'POST', body: '{}' },
-    );
+    const webhookPath = `/api/channels/whatsapp_cloud/webhook/${channel.body.id as string}`;
+    const webhook = await fetch(service.url + webhookPath, { method: 'POST', body: '{}' });
     expect([webhook.status, webhook.headers.get('retry-after')]).toEqual([503, '10']);
     const join = await fetch(`${service.url}/Join`, {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'token=x',
+      body: new URLSearchParams({ token: 'x' }),
     });
     expect([join.status, await join.text()]).toEqual([
       503,
@@ -132,13 +107,11 @@ describe('while stored data fills the memory', () => {
     const sendLink = `/conversations/${conversation}/payments/pay_1/send`;
     expect((await fetch(service.url + sendLink, { method: 'POST' })).status).toBe(503);
 
+    const closing = { verdict: 'goal_reached', summary: 'Done.' };
     const passed = [
       await visitor.get('/api/chat/messages'),
       await service.api.post(`/api/conversations/${conversation}/takeover`, {}),
-      await service.api.post(`/api/conversations/${conversation}/close`, {
-        verdict: 'goal_reached',
-        summary: 'Done.',
-      }),
+      await service.api.post(`/api/conversations/${conversation}/close`, closing),
       await service.api.get('/api/conversations'),
       await service.api.delete(`/api/tools/${tool.body.id as string}`),
       await service.api.delete(`/api/channels/${channel.body.id as string}`),
@@ -146,16 +119,15 @@ describe('while stored data fills the memory', () => {
     expect(passed.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     const signIn = await fetch(`${service.url}/sign-in`, {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'email=a%40example.com&password=wrong-password',
+      body: new URLSearchParams({ email: 'a@example.com', password: 'wrong-password' }),
     });
     expect(signIn.status).not.toBe(503);
   });
 
   it('/readyz stays 200, since the team has to get in to make room, and says what to do; all requests are accepted again once there is room', async () => {
-    expect(await readiness()).toMatchObject({ status: 200, body: { status: 'ready' } });
+    expect(await readiness(service.url)).toMatchObject({ status: 200, body: { status: 'ready' } });
     await fillTo(0.71, 'everything that adds data is refused');
-    const { status, body } = await readiness();
+    const { status, body } = await readiness(service.url);
     expect([status, body.status]).toEqual([200, 'ready']);
     expect(body.warnings).toContainEqual(
       expect.stringMatching(

@@ -11,12 +11,13 @@ import { startChatSession } from '../../../../service/src/channels/web_chat/chat
 import type { Workspace } from '../../../../service/src/team/workspace.ts';
 import { apiClient, type ApiClient } from '../../../helpers/apiClient.ts';
 import { HeapAt } from '../../../helpers/heapAt.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached, readMetrics } from '../../../helpers/metrics.ts';
 import { openStoreOf } from '../../../helpers/openStore.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../helpers/serviceProcess.ts';
 import type { Storage } from '../../../helpers/storage.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { fillMemory } from './fillMemory.ts';
 
 const REFUSED =
   /^This workspace stores much of the service's data, and the memory is nearly full: /;
@@ -49,29 +50,21 @@ describe('at the marks of the memory', () => {
     const inLarge = () => chat(url, api, 'test');
     const inOther = () => chat(url, other, 'other');
     for (let i = 0; i < 3; i += 1) expect(await inLarge()).toEqual([201, 202, 201]);
-    const tool = await api.post('/api/tools', {
+    const toolFields = {
       name: 'look_up',
       description: 'x'.repeat(1000),
       parameters: { type: 'object' },
       kind: 'Webhook',
       endpoint: 'https://127.0.0.1/x',
       timeout: 5,
-    });
+    };
+    const tool = await api.post('/api/tools', toolFields);
     expect([tool.status, await inOther()]).toEqual([201, [201, 202, 201]]);
     const conversation = (await api.get('/api/conversations')).body.data[0].id as string;
     const add = (text = 'More') =>
       api.post(`/api/conversations/${conversation}/messages`, { text });
     for (let i = 0; i < 30; i += 1) expect((await add('x'.repeat(4000))).status).toBe(201);
-    const fillTo = async (share: number, words: string | null) => {
-      heap.collected(share);
-      await waitFor(`the mark at ${share}`, async () => {
-        const { warnings = [] } = (await (await fetch(`${url}/readyz`)).json()) as {
-          warnings?: string[];
-        };
-        const told = warnings.find((each) => each.includes('refused with 503'));
-        return words === null ? told === undefined : told?.includes(words);
-      });
-    };
+    const fillTo = (share: number, refuses: string | null) => fillMemory(heap, url, share, refuses);
 
     await fillTo(0.56, 'new chats of workspaces that store more than is free are refused');
     const arriving = await apiClient(url, null).post('/api/chat/sessions', { workspace: 'test' });
@@ -93,27 +86,14 @@ describe('at the marks of the memory', () => {
       expect.stringMatching(REFUSED),
     ]);
     expect([await inLarge(), await inOther()]).toEqual([[503], [201, 202, 201]]);
-    expect(
-      (
-        await other.post('/api/tools', {
-          name: 'other',
-          description: 'x',
-          parameters: { type: 'object' },
-          kind: 'Webhook',
-          endpoint: 'https://127.0.0.1/x',
-          timeout: 5,
-        })
-      ).status,
-    ).toBe(201);
+    expect((await other.post('/api/tools', toolFields)).status).toBe(201);
     // What anybody may read names no workspace.
     expect(await (await fetch(`${url}/readyz`)).text()).toMatch(
       /The log names these workspaces; the largest stores \d\d % of all data\. The others continue\./,
     );
     const metrics = await readMetrics(url);
     expect(metrics.value('conversation_service_store_memory_largest_share')).toBeGreaterThan(0.6);
-    expect(
-      metrics.value('conversation_service_bound_reached_total', { bound: 'memory_workspace' }),
-    ).toBe(3);
+    expect(await boundReached(url, 'memory_workspace')).toBe(3);
 
     expect((await api.delete(`/api/tools/${tool.body.id as string}`)).status).toBe(200);
     await fillTo(0.3, null);

@@ -3,13 +3,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { chatCustomer, type ApiClient } from '../../../helpers/apiClient.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached } from '../../../helpers/metrics.ts';
 import { hang, startModelServer, text } from '../../../helpers/modelServer.ts';
-import {
-  startTestService,
-  type TestService,
-  type TestServiceOptions,
-} from '../../../helpers/service.ts';
+import { startTestService, type TestServiceOptions } from '../../../helpers/service.ts';
 import { sharedTestCa, startTlsReceiver } from '../../../helpers/tls.ts';
 import { startToolEndpoint } from '../../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
@@ -31,8 +27,6 @@ const startService = async (options: TestServiceOptions) => {
 };
 const times = <T>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => run(n)));
-const reached = async ({ url }: TestService, bound: string) =>
-  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
 
 /** Answers that are held back until they are let go. */
 function holding(answer: (response: ServerResponse) => void) {
@@ -110,13 +104,15 @@ describe('a workspace whose receivers leave everything unanswered', () => {
     expect(answers.map(({ body }) => body.status)).toEqual(Array(20).fill('succeeded'));
     expect(slow.count).toBe(MAX_PLACES);
     expect(
-      await waitFor('the bound to be told', () => reached(service, 'workspace_tool_calls')),
+      await waitFor('the bound to be told', () =>
+        boundReached(service.url, 'workspace_tool_calls'),
+      ),
     ).toBe(1);
 
     slow.letGo();
     const made = (await Promise.all(calls)).flat();
     expect(made.map(({ body }) => body.status)).toEqual(made.map(() => 'succeeded'));
-    expect(await reached(service, 'workspace_tool_calls')).toBe(1);
+    expect(await boundReached(service.url, 'workspace_tool_calls')).toBe(1);
   });
 
   it('may wait for 256 test calls of tools: a further one is refused with 429, and another workspace’s is not', async () => {
@@ -145,7 +141,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
     await calls;
     expect([refused.length, succeeded]).toEqual([TOO_MANY, MAX_PLACES]);
     expect((await testTool(service.api, tool.id)).body.status).toBe('succeeded');
-    expect(await reached(service, 'workspace_test_calls')).toBe(TOO_MANY);
+    expect(await boundReached(service.url, 'workspace_test_calls')).toBe(TOO_MANY);
   });
 
   it('with 25 subscriptions has 512 deliveries under way, and another workspace’s delivery begins at once', async () => {
@@ -190,7 +186,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
     for (let n = 0; n < 5; n += 1) await customer.write('hello');
     await waitFor('the other workspace’s events', () => at('/quick') === 5);
     expect(slow.count).toBe(MAX_PLACES);
-    await waitFor('the bound to be told', () => reached(service, 'workspace_deliveries'));
+    await waitFor('the bound to be told', () => boundReached(service.url, 'workspace_deliveries'));
 
     slow.letGo();
     await waitFor('what waited', () => at('/slow') === 25 * EVENTS, SLOW_MACHINE);
@@ -226,7 +222,9 @@ describe('a workspace whose receivers leave everything unanswered', () => {
     await waitFor('the answer', async () => (await customer.read())[1]?.text === 'At once.');
     expect(model.requests.length).toBe(MAX_PLACES + 1);
     expect(
-      await waitFor('the bound to be told', () => reached(service, 'workspace_agent_turns')),
+      await waitFor('the bound to be told', () =>
+        boundReached(service.url, 'workspace_agent_turns'),
+      ),
     ).toBe(1);
   });
 });

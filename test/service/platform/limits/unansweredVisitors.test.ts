@@ -18,6 +18,7 @@ import type { Workspace } from '../../../../service/src/team/workspace.ts';
 import { openFreshStore, type FreshStore } from '../../../helpers/openStore.ts';
 import { TestClock } from '../../../helpers/testClock.ts';
 
+const ANN = { name: 'Ann', email: 'ann@example.com', passwordHash: 'x' };
 const ALL = { before: '9999', maxMessages: 1000, isConnected: () => false };
 
 describe('conversations that were never answered', () => {
@@ -30,28 +31,21 @@ describe('conversations that were never answered', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     clock = new TestClock();
-    deps = testDeps({
-      store,
-      clock,
-      agent: { quietMs: 0, approvalExpiresMs: 1 },
-    });
+    deps = testDeps({ store, clock, agent: { quietMs: 0, approvalExpiresMs: 1 } });
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());
 
   /** Writes the texts a second apart. */
   const visitor = async (...texts: string[]) => {
-    const { contact } = await startChatSession(deps, workspace, {
-      name: null,
-      email: null,
-      phone: null,
-    });
+    const nobody = { name: null, email: null, phone: null };
+    const { contact } = await startChatSession(deps, workspace, nobody);
     let conversation = '';
     for (const [i, text] of texts.entries()) {
       clock.advance(1000);
-      conversation = (
-        await receiveMessage(deps, workspace, contact.id, { text, channelMessageId: `c${i}` })
-      ).conversationId;
+      const message = { text, channelMessageId: `c${i}` };
+      const received = await receiveMessage(deps, workspace, contact.id, message);
+      conversation = received.conversationId;
     }
     return { contact: contact.id, conversation };
   };
@@ -93,16 +87,10 @@ describe('conversations that were never answered', () => {
     });
 
   it('are removed longest untouched first, with visitor, session and read marks, and no more than needed', async () => {
-    const [first, second, third] = [
-      await visitor('a', 'b'),
-      await visitor('c', 'd'),
-      await visitor('e'),
-    ];
-    const member = await createMember(deps, workspace, {
-      name: 'Ann',
-      email: 'ann@example.com',
-      passwordHash: 'x',
-    });
+    const first = await visitor('a', 'b');
+    const second = await visitor('c', 'd');
+    const third = await visitor('e');
+    const member = await createMember(deps, workspace, ANN);
     await readThread(deps, { workspace, member }, first.conversation);
     expect(await count('readMarks')).toBe(1);
     const made = await remove({ maxMessages: 4 });
@@ -123,11 +111,7 @@ describe('conversations that were never answered', () => {
       await visitor('d'),
       await visitor('e'),
     ];
-    const { id: memberId, name } = await createMember(deps, workspace, {
-      name: 'Ann',
-      email: 'ann@example.com',
-      passwordHash: 'x',
-    });
+    const { id: memberId, name } = await createMember(deps, workspace, ANN);
     const person = { type: 'team_member', name, memberId } as const;
     await sendMessage(deps, workspace, answered.conversation, 'Hello', person);
     await takeOverConversation(deps, workspace, taken.conversation, person);

@@ -13,7 +13,7 @@ import {
   PasswordThreads,
 } from '../../../../service/src/platform/security/passwords.ts';
 import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
-import { readMetrics } from '../../../helpers/metrics.ts';
+import { boundReached } from '../../../helpers/metrics.ts';
 import { chatCustomer } from '../../../helpers/apiClient.ts';
 import { postFrom } from '../../../helpers/postFrom.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
@@ -142,11 +142,7 @@ describe('a service whose threads for passwords are busy', () => {
     await openGate();
     await Promise.all(all);
     expect(answered.slice(refusals)).toEqual(Array(held).fill(401));
-    const metrics = await readMetrics(service.url);
-    const counted = metrics.value('conversation_service_bound_reached_total', {
-      bound: 'password_hashes',
-    });
-    expect(counted).toBe(refusals + 1);
+    expect(await boundReached(service.url, 'password_hashes')).toBe(refusals + 1);
     expect((await signedInBrowser(service.url)).cookie).toContain('cs_session');
   });
 

@@ -1,0 +1,25 @@
+import type { HeapAt } from '../../../helpers/heapAt.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
+
+interface Readiness {
+  readonly status: string;
+  readonly warnings?: readonly string[];
+}
+
+export const readiness = async (url: string) => {
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as Readiness };
+};
+
+/**
+ * Lets stored data take a share of the heap, and waits until the service says what it refuses.
+ * @param refuses words of its warning; null: nothing is refused
+ */
+export const fillMemory = (heap: HeapAt, url: string, share: number, refuses: string | null) => {
+  heap.collected(share);
+  return waitFor(`the mark at ${share}`, async () => {
+    const { warnings = [] } = (await readiness(url)).body;
+    const told = warnings.find((words) => words.includes('refused with 503'));
+    return refuses === null ? told === undefined : told?.includes(refuses);
+  });
+};
