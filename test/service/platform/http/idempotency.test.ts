@@ -11,6 +11,15 @@ const useLookup = (lookup: unknown) => {
   syncBuiltinESMExports();
 };
 
+const SUBSCRIPTION = { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' };
+const TOOL = {
+  name: 'find_order',
+  description: 'Finds an order',
+  kind: 'Webhook',
+  parameters: { type: 'object' },
+  endpoint: 'https://127.0.0.1:9/x',
+};
+
 describe('Idempotency-Key', () => {
   let service: TestService;
   let path: string;
@@ -102,11 +111,7 @@ describe('Idempotency-Key', () => {
 
   it('is refused where the answer shows a secret', async () => {
     const header = { 'idempotency-key': 'k7' };
-    const creation = await service.api.post(
-      '/api/hooks',
-      { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' },
-      header,
-    );
+    const creation = await service.api.post('/api/hooks', SUBSCRIPTION, header);
     expect(creation).toMatchObject({
       status: 400,
       body: { error: { code: 'idempotency_key_not_allowed' } },
@@ -114,29 +119,14 @@ describe('Idempotency-Key', () => {
     expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
   });
 
-  const create = async (path: string, fields: object) => {
-    const { status, body } = await service.api.post(path, fields);
-    expect(status).toBe(201);
-    return `${path}/${body.id}`;
-  };
-
   it.each([
-    ['/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' }, 'target_url'],
-    [
-      '/api/tools',
-      {
-        name: 'find_order',
-        description: 'Finds an order',
-        kind: 'Webhook',
-        parameters: { type: 'object' },
-        endpoint: 'https://127.0.0.1:9/x',
-      },
-      'endpoint',
-    ],
+    ['/api/hooks', SUBSCRIPTION, 'target_url'],
+    ['/api/tools', TOOL, 'endpoint'],
   ])(
     'a host name that is slow to look up holds up no other call: PATCH %s',
     async (to, fields, field) => {
-      const createdPath = await create(to, fields);
+      const { status, body } = await service.api.post(to, fields);
+      expect(status).toBe(201);
       const asked = Promise.withResolvers<undefined>();
       const answered = Promise.withResolvers<undefined>();
       useLookup(async () => {
@@ -144,13 +134,9 @@ describe('Idempotency-Key', () => {
         await answered.promise;
         return [{ address: '127.0.0.1', family: 4 }];
       });
+      const key = { 'idempotency-key': 'k8' };
       const change = () =>
-        service.api.call(
-          'PATCH',
-          createdPath,
-          { [field]: 'https://slow.test/' },
-          { 'idempotency-key': 'k8' },
-        );
+        service.api.call('PATCH', `${to}/${body.id}`, { [field]: 'https://slow.test/' }, key);
       const slow = change();
       await asked.promise;
       const quick = send('meanwhile', `k8${to}`).then(() => 'the other call');
@@ -162,12 +148,8 @@ describe('Idempotency-Key', () => {
 
   it('gives the first answer even when an address cannot be looked up any more', async () => {
     useLookup(async () => [{ address: '127.0.0.1', family: 4 }]);
-    const open = () =>
-      service.api.post(
-        '/api/waits',
-        { kind: 'decision', message: 'Refund?', resume_url: 'https://n8n.test/' },
-        { 'idempotency-key': 'k9' },
-      );
+    const wait = { kind: 'decision', message: 'Refund?', resume_url: 'https://n8n.test/' };
+    const open = () => service.api.post('/api/waits', wait, { 'idempotency-key': 'k9' });
     const first = await open();
     expect(first.status).toBe(201);
     useLookup(() => Promise.reject(Object.assign(new Error('none'), { code: 'EAI_AGAIN' })));

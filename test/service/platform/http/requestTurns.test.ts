@@ -1,6 +1,6 @@
 // What one workspace asks for with hundreds of connections does not hold up the others.
 import { describe, expect, it } from '@jest/globals';
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { RequestTurns } from '../../../../service/src/platform/http/server/requestTurns.ts';
 import type { BoundName } from '../../../../service/src/platform/limits/bounds.ts';
@@ -21,14 +21,10 @@ function stage({ maxWaiting, costMs = 10 }: { maxWaiting?: number; costMs?: numb
   const inTurn = turns.inTurn((_request, { locals }) => locals.workspace as string);
   const ask = (name: string): { destroyed: boolean } => {
     const response = { destroyed: false, locals: { workspace: name.split('-')[0] } };
-    inTurn(
-      {} as Request,
-      response as unknown as Response,
-      (() => {
-        begun.push(name);
-        now += costMs;
-      }) as NextFunction,
-    );
+    inTurn({} as Request, response as unknown as Response, () => {
+      begun.push(name);
+      now += costMs;
+    });
     return response;
   };
   const rounds = async (count: number) => {
@@ -50,16 +46,7 @@ describe('requests', () => {
     for (let n = 1; n <= 2; n += 1) ask(`few-${n}`);
     expect(begun).toEqual(['many-1']);
     await rounds(20);
-    expect(begun).toEqual([
-      'many-1',
-      'many-2',
-      'few-1',
-      'many-3',
-      'few-2',
-      'many-4',
-      'many-5',
-      'many-6',
-    ]);
+    expect(begun.join(' ')).toBe('many-1 many-2 few-1 many-3 few-2 many-4 many-5 many-6');
     ask('few-3');
     expect(begun.at(-1)).toBe('few-3');
   });
@@ -87,25 +74,16 @@ describe('a page of large items', () => {
   it('ends early, and the pages together hold everything', async () => {
     const service = await startTestService();
     try {
-      const description = 'Books a table.';
-      const parameters = {
-        type: 'object',
-        properties: { a: { type: 'string', description: 'x'.repeat(31_000) } },
-      };
-      const request_template = {
-        method: 'POST',
-        url: 'https://127.0.0.1:9/',
-        body: { text: 'x'.repeat(31_000) },
+      const text = 'x'.repeat(31_000);
+      const properties = { a: { type: 'string', description: text } };
+      const tool = {
+        description: 'Books a table.',
+        kind: 'HTTP',
+        parameters: { type: 'object', properties },
+        request_template: { method: 'POST', url: 'https://127.0.0.1:9/', body: { text } },
       };
       const names = Array.from({ length: 24 }, (_, n) => `tool_${n}`);
-      for (const name of names)
-        await service.api.post('/api/tools', {
-          name,
-          description,
-          kind: 'HTTP',
-          parameters,
-          request_template,
-        });
+      for (const name of names) await service.api.post('/api/tools', { name, ...tool });
       const seen: string[] = [];
       let cursor: string | null = null;
       let pages = 0;
