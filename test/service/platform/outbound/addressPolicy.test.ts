@@ -21,7 +21,7 @@ const reasonFor = (address: string) => {
   return verdict.allowed ? null : verdict.reason;
 };
 
-/** Forms of IPv6 that do not lead to the IPv4 address in them, or not as NAT64 is read by default. */
+/** Forms that do not lead to the IPv4 address in them, or only when NAT64_PREFIXES says so. */
 const LEADS_ELSEWHERE = /^Teredo|^local NAT64 \//;
 /** Every spelling of every form that leads to 10.1.2.3. */
 const WRAPPED = EMBEDDINGS.filter(({ name }) => !LEADS_ELSEWHERE.test(name)).flatMap(({ embed }) =>

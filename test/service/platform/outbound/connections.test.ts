@@ -230,8 +230,11 @@ describe('http://', () => {
 /** Prints what comes of a request to each URL. */
 const requesting = (...urls: string[]) => `
   import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
-  const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], insecureTargets: true, ca: process.env.TEST_CA });
-  const request = (url) => client.request({ url, method: 'POST', headers: {}, body: '{}', timeoutMs: 60_000, maxBytes: 100, onTooLarge: 'fail' })
+  const allowedNetworks = ['127.0.0.0/8'];
+  const ca = process.env.TEST_CA;
+  const client = createOutboundClient({ allowedNetworks, insecureTargets: true, ca });
+  const call = { method: 'POST', headers: {}, body: '{}', timeoutMs: 60_000 };
+  const request = (url) => client.request({ url, ...call, maxBytes: 100, onTooLarge: 'fail' })
     .then(({ status }) => status, (error) => error.kind);
   for (const url of ${JSON.stringify(urls)}) console.log(await request(url));
 `;

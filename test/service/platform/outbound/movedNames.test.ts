@@ -59,13 +59,6 @@ describe('a name that moves', () => {
     expect(receiver.acceptedSockets).toBe(1);
   });
 
-  it('keeps its connections while they are young', async () => {
-    const receiver = add(await startTlsReceiver());
-    const { client } = await moving();
-    for (let sent = 0; sent < 5; sent += 1) await send(client, receiver);
-    expect(receiver.acceptedSockets).toBe(1);
-  });
-
   it('is looked up again after a connection broke', async () => {
     const [here, there] = await startTwo();
     const { client, moveTo } = await moving();
