@@ -14,6 +14,7 @@ describe('journal', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const journal = (generation = 1) => join(folder, `journal-${generation}.log`);
+  const notePath = () => join(folder, 'acknowledged.json');
   const open = (log = listeningLog()) => openLowdbStore(contractSchema, { folder, log });
   const ids = async () => {
     const store = await open();
@@ -21,19 +22,22 @@ describe('journal', () => {
     await store.close();
     return things.map(({ id }) => id).join('');
   };
+  const putAll = async (...added: string[]) => {
+    const store = await open();
+    for (const id of added) await put(store, thing(id));
+    await store.close();
+  };
   /**
    * Removes the note of how far the journal goes. A loss of power can leave a folder without the
    * note, and so can a process that dies before its first frame.
    */
-  const removeNote = () => rm(join(folder, 'acknowledged.json'), { force: true });
+  const removeNote = () => rm(notePath(), { force: true });
   /**
    * Writes three frames, `a`, `b` and `c`, and removes their note.
    * @returns the journal and where each frame begins
    */
   const writeThree = async () => {
-    const store = await open();
-    for (const id of ['a', 'b', 'c']) await put(store, thing(id));
-    await store.close();
+    await putAll('a', 'b', 'c');
     await removeNote();
     const bytes = await readFile(journal());
     const starts = [...bytes.keys()].filter((at) => bytes[at] === 0x1e);
@@ -41,15 +45,9 @@ describe('journal', () => {
     return { bytes, starts: starts as [number, number, number] };
   };
   const refusal = async (): Promise<StoreDamaged> => {
-    const error = await open().then(
-      async (store) => {
-        await store.close();
-        return new Error('it opened');
-      },
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(StoreDamaged);
-    return error as StoreDamaged;
+    const outcome = await open().catch((reason: unknown) => reason);
+    expect(outcome).toBeInstanceOf(StoreDamaged);
+    return outcome as StoreDamaged;
   };
 
   it('cuts the last frame wherever it is torn, and goes on writing behind the good part', async () => {
@@ -62,19 +60,15 @@ describe('journal', () => {
     }
     await removeNote();
     await writeFile(journal(), bytes.subarray(0, starts[2] + 9));
-    const store = await open();
-    await put(store, thing('z'));
-    await store.close();
+    await putAll('z');
     expect(await ids()).toBe('abz');
   });
 
   it('cuts the last frame wherever NULs begin in it', async () => {
     const { bytes, starts } = await writeThree();
     for (let from = starts[2]; from < bytes.length; from += 1) {
-      await writeFile(
-        journal(),
-        Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from + 4096)]),
-      );
+      const zeros = Buffer.alloc(bytes.length - from + 4096);
+      await writeFile(journal(), Buffer.concat([bytes.subarray(0, from), zeros]));
       expect(await ids()).toBe('ab');
       expect((await stat(journal())).size).toBe(starts[2]);
     }
@@ -118,10 +112,8 @@ describe('journal', () => {
 
   it('refuses to start when a frame is missing', async () => {
     const { bytes, starts } = await writeThree();
-    await writeFile(
-      journal(),
-      Buffer.concat([bytes.subarray(0, starts[1]), bytes.subarray(starts[2])]),
-    );
+    const [first, last] = [bytes.subarray(0, starts[1]), bytes.subarray(starts[2])];
+    await writeFile(journal(), Buffer.concat([first, last]));
     expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[1] });
   });
 
@@ -165,9 +157,7 @@ describe('journal', () => {
   describe('whose acknowledged frames are noted beside it', () => {
     const writeFour = async () => {
       const { starts } = await writeThree();
-      const store = await open();
-      await put(store, thing('d'));
-      await store.close();
+      await putAll('d');
       return { bytes: await readFile(journal()), starts };
     };
 
@@ -219,13 +209,10 @@ describe('journal', () => {
 
     it('is read to its end when the note is damaged, or is an earlier note', async () => {
       await writeFour();
-      const note = join(folder, 'acknowledged.json');
-      const latest = await readFile(note, 'utf8');
-      const store = await open();
-      await put(store, thing('e'));
-      await store.close();
+      const latest = await readFile(notePath(), 'utf8');
+      await putAll('e');
       for (const text of ['', 'null', '{"nextSequence":9,"crc":1}', '\u0000\u0000', latest]) {
-        await writeFile(note, text);
+        await writeFile(notePath(), text);
         expect(await ids()).toBe('abcde');
       }
     });
@@ -234,9 +221,8 @@ describe('journal', () => {
       const store = await open();
       for (const [n, id] of ['a', 'b', 'c'].entries()) {
         await put(store, thing(id));
-        expect(JSON.parse(await readFile(join(folder, 'acknowledged.json'), 'utf8'))).toMatchObject(
-          { nextSequence: n + 2 },
-        );
+        const note = JSON.parse(await readFile(notePath(), 'utf8'));
+        expect(note).toMatchObject({ nextSequence: n + 2 });
       }
       await store.close();
     });

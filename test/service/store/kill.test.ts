@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
-import type { ContractStore } from '../../contract/schema.ts';
-import { all } from '../../contract/schema.ts';
+import { all, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
@@ -33,17 +32,14 @@ const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, 
   const text = await readLedger();
   await rm(ledgers, { recursive: true });
   const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
-  return new Map(
-    lines
-      .map((line) => line.split(' ') as [string, string])
-      .map(([writer, number]) => [writer, Number(number)]),
-  );
+  const entries = lines.map((line) => line.split(' ') as [string, string]);
+  return new Map(entries.map(([writer, number]) => [writer, Number(number)]));
 };
 
-const jobsOf = async (store: ContractStore) =>
-  (await store.claim({ queue: 'q', limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(
-    ({ id }) => id,
-  );
+const jobsOf = async (store: ContractStore) => {
+  const request = { queue: 'q', limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 };
+  return (await store.claim(request)).map(({ id }) => id);
+};
 
 it(
   `loses nothing acknowledged and keeps no half transaction in ${ROUNDS} rounds of kill -9 under load`,

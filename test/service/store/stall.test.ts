@@ -26,12 +26,8 @@ describe('when the disk does not finish an fsync', () => {
   ])(
     '%s, the store refuses what comes, says why, keeps what waits, and goes on when the disk does',
     async (_which, held) => {
-      opened = await openInTemporaryFolder({
-        files,
-        log,
-        stalledAfterMs: 500,
-        snapshotAfterBytes: 1,
-      });
+      const options = { stalledAfterMs: 500, snapshotAfterBytes: 1 };
+      opened = await openInTemporaryFolder({ files, log, ...options });
       const { store } = opened;
       release = files.holdSyncs(held);
       const waiting = [put(store, thing('a'))];
@@ -40,19 +36,14 @@ describe('when the disk does not finish an fsync', () => {
       await waitFor('the fault', () => store.fault);
       expect(store.fault).toMatch(/^the disk has not confirmed a write for \d+ seconds/);
       await expect(put(store, thing('refused'))).rejects.toThrow(StoreUnavailable);
-      await expect(
-        store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 }),
-      ).rejects.toThrow(StoreUnavailable);
-      await waitFor('the log', () =>
-        log.lines.some((line) => line.includes('has not confirmed a write')),
-      );
+      const claim = store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 });
+      await expect(claim).rejects.toThrow(StoreUnavailable);
+      await waitFor('the log', () => log.lines.join().includes('has not confirmed a write'));
       release();
       await Promise.all(waiting);
       expect(store.fault).toBeNull();
       await put(store, thing('c'));
-      await waitFor('the log', () =>
-        log.lines.some((line) => line.includes('the disk confirms writes again')),
-      );
+      await waitFor('the log', () => log.lines.join().includes('the disk confirms writes again'));
       expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     },
   );

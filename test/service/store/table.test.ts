@@ -17,10 +17,9 @@ const things = fc.record<Thing>({
   at: few('2026-01-01', '2026-01-02', '2026-01-03'),
   code: few(null, 'x', 'y', 'z'),
 });
+const removals = fc.record({ remove: few('a', 'b', 'c', 'd') });
 const transactions = fc.record({
-  steps: fc.array(fc.oneof(things, fc.record({ remove: few('a', 'b', 'c', 'd') })), {
-    maxLength: 5,
-  }),
+  steps: fc.array(fc.oneof(things, removals), { maxLength: 5 }),
   rolledBack: fc.boolean(),
 });
 const queries = fc.record({
