@@ -33,7 +33,8 @@ afterEach(async () => {
   await service?.stop();
   service = undefined;
 });
-const start = async (options: TestServiceOptions) => (service = await startTestService(options));
+const start = async (options: TestServiceOptions = {}) =>
+  (service = await startTestService(options));
 
 /** A connection, and what came over it. */
 interface Raw {
@@ -122,7 +123,7 @@ describe('the time limits of a request', () => {
 
 describe('bodies', () => {
   it('that are too large for a form of strangers are refused before they are read, or while they come if their length is not told', async () => {
-    const { url } = await start({});
+    const { url } = await start();
     const told = await openAll(
       200,
       url,
@@ -167,7 +168,7 @@ describe('bodies', () => {
   });
 
   it('that are compressed are refused; a connection that sent all of its body stays open for the next request', async () => {
-    const { url, apiKey } = await start({});
+    const { url, apiKey } = await start();
     const authorization = `Authorization: Bearer ${apiKey}`;
     const encoding = 'Content-Encoding: gzip\r\nContent-Length: 2';
     const headers = `${authorization}\r\n${JSON_TYPE}\r\n${encoding}`;
@@ -239,7 +240,7 @@ describe('connections', () => {
   });
 
   it('that send many requests and wait for no answer are closed; ten at once are answered in order', async () => {
-    const { url } = await start({});
+    const { url } = await start();
     const { token } = await chatCustomer(url);
     const ask = (path: string) => get(path, `Authorization: Bearer ${token}`);
     const ten = await open(url, ask('/healthz').repeat(9) + ask('/api/chat/messages'));

@@ -12,7 +12,8 @@ const NOW = Date.parse('2026-06-01T12:00:00Z');
 
 describe('the clock by which old things are removed', () => {
   /** @param newestAgoMs the age of the newest event in the store; null: the store has none */
-  const open = async (clock: TestClock, newestAgoMs: number | null) => {
+  const open = async (newestAgoMs: number | null) => {
+    const clock = new TestClock(NOW);
     const lines: string[] = [];
     const events =
       newestAgoMs === null ? [] : [{ createdAt: new Date(NOW - newestAgoMs).toISOString() }];
@@ -26,6 +27,7 @@ describe('the clock by which old things are removed', () => {
       log: { warn: (line) => void lines.push(line) },
     });
     return {
+      clock,
       lagMs: () => clock.now().getTime() - monotonic.now().getTime(),
       nowMs: () => monotonic.now().getTime(),
       lines,
@@ -35,8 +37,7 @@ describe('the clock by which old things are removed', () => {
   it.each([null, 0, 6 * DAY])(
     'follows the wall clock when nothing is odd (newest event %s ms ago)',
     async (newestAgoMs) => {
-      const clock = new TestClock(NOW);
-      const { lagMs, lines } = await open(clock, newestAgoMs);
+      const { clock, lagMs, lines } = await open(newestAgoMs);
       expect(lagMs()).toBe(0);
       clock.advance(40 * DAY);
       expect(lagMs()).toBe(0);
@@ -45,8 +46,7 @@ describe('the clock by which old things are removed', () => {
   );
 
   it('does not follow a jump forward, and counts on', async () => {
-    const clock = new TestClock(NOW);
-    const { nowMs } = await open(clock, 0);
+    const { clock, nowMs } = await open(0);
     clock.jump(365 * DAY);
     expect(nowMs()).toBe(NOW);
     clock.advance(DAY);
@@ -54,15 +54,13 @@ describe('the clock by which old things are removed', () => {
   });
 
   it('follows a jump back', async () => {
-    const clock = new TestClock(NOW);
-    const { lagMs } = await open(clock, 0);
+    const { clock, lagMs } = await open(0);
     clock.jump(-DAY);
     expect(lagMs()).toBe(0);
   });
 
   it('doubts a start that is more than a week ahead of what is stored, for an hour, and says so', async () => {
-    const clock = new TestClock(NOW);
-    const { nowMs, lagMs, lines } = await open(clock, 8 * DAY);
+    const { clock, nowMs, lagMs, lines } = await open(8 * DAY);
     expect(nowMs()).toBe(NOW - 8 * DAY);
     clock.advance(HOUR - 1);
     expect(lagMs()).toBe(8 * DAY);
