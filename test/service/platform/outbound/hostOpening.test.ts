@@ -41,13 +41,13 @@ describe('an n8n on this machine', () => {
     client = await closedClient({ localhost: ['127.0.0.1', '::1'] });
   });
 
+  const statusOf = async (url: string) => (await client.request(delivery(url))).status;
+
   it('is reached over http under each name of the machine, at its port alone', async () => {
     const other = add(await startHttp());
     client.open(`http://localhost:${n8n.port}`);
     for (const host of ['localhost', '127.0.0.1', '127.1', '2130706433', 'LOCALHOST'])
-      expect(await client.request(delivery(`http://${host}:${n8n.port}/webhook/x`))).toMatchObject({
-        status: 200,
-      });
+      expect(await statusOf(`http://${host}:${n8n.port}/webhook/x`)).toBe(200);
     for (const host of ['[::1]', '[0:0:0:0:0:0:0:1]'])
       expect(await outcomeOf(client, `http://${host}:${n8n.port}/webhook/x`)).toBe('open');
     expect(await outcomeOf(client, `https://localhost:${n8n.port}/webhook/x`)).toBe('open');
