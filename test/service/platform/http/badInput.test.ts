@@ -3,6 +3,10 @@ import { apiClient, chatCustomer } from '../../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../../helpers/service.ts';
 import { MAX_REPLY_CHARACTERS } from '../../../../service/src/conversations/message.ts';
 
+const refusal = (status: number, error: { code?: string; param?: string }) => ({
+  status,
+  body: { error },
+});
 const TOO_LONG = JSON.stringify({ text: 'x'.repeat(MAX_REPLY_CHARACTERS + 1) });
 
 describe('bad input gets a clear error, and nothing is stored', () => {
@@ -35,7 +39,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     ['a body over 256 KiB', JSON.stringify({ text: 'x'.repeat(300_000) }), 413, 'body_too_large'],
   ])('%s', async (_what, body, status, code) => {
     const answer = await service.api.post(`${path}/messages`, body);
-    expect(answer).toMatchObject({ status, body: { error: { code } } });
+    expect(answer).toMatchObject(refusal(status, { code }));
     expect(answer.body.error.message).toMatch(/\.$/);
     if (code === 'invalid_request' && body.startsWith('{"text":'))
       expect(answer.body.error.param).toBe('text');
@@ -74,10 +78,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     const answer = await service.api.call('POST', `${path}/messages`, '{"text":"x"}', {
       'content-type': type,
     });
-    expect(answer).toMatchObject({
-      status: 415,
-      body: { error: { code: 'unsupported_media_type' } },
-    });
+    expect(answer).toMatchObject(refusal(415, { code: 'unsupported_media_type' }));
     await untouched();
   });
 
@@ -87,10 +88,8 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     [{ summary: 's', verdict: 'won' }, 'verdict'],
     [{ summary: 'x'.repeat(4001), verdict: 'unknown' }, 'summary'],
   ])('close with %j', async (body, param) => {
-    expect(await service.api.post(`${path}/close`, body)).toMatchObject({
-      status: 400,
-      body: { error: { code: 'invalid_request', param } },
-    });
+    const answer = await service.api.post(`${path}/close`, body);
+    expect(answer).toMatchObject(refusal(400, { code: 'invalid_request', param }));
     await untouched();
   });
 
@@ -104,10 +103,8 @@ describe('bad input gets a clear error, and nothing is stored', () => {
   });
 
   it('an unknown stage', async () => {
-    expect(await service.api.patch(path, { funnel_stage: 'vip' })).toMatchObject({
-      status: 400,
-      body: { error: { param: 'funnel_stage' } },
-    });
+    const answer = await service.api.patch(path, { funnel_stage: 'vip' });
+    expect(answer).toMatchObject(refusal(400, { param: 'funnel_stage' }));
   });
 
   it.each(['conv_nothing', '..%2f..%2fetc', '%00', 'x'.repeat(3000)])(
@@ -116,17 +113,14 @@ describe('bad input gets a clear error, and nothing is stored', () => {
       for (const answer of [
         await service.api.get(`/api/conversations/${id}`),
         await service.api.post(`/api/conversations/${id}/takeover`),
-      ]) {
-        expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
-      }
+      ])
+        expect(answer).toMatchObject(refusal(404, { code: 'not_found' }));
     },
   );
 
   it('an id that cannot be decoded', async () => {
-    expect(await service.api.get('/api/conversations/%zz')).toMatchObject({
-      status: 400,
-      body: { error: { code: 'invalid_request' } },
-    });
+    const answer = await service.api.get('/api/conversations/%zz');
+    expect(answer).toMatchObject(refusal(400, { code: 'invalid_request' }));
   });
 
   it.each([null, 'nonsense', `cs_live_${'x'.repeat(32)}`, `cs_live_${'T'.repeat(31)}`])(
@@ -138,7 +132,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
         await api.get('/api/hooks'),
         await api.post('/api/contacts/lookup', { email: 'a@b.co' }),
       ]) {
-        expect(answer).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } });
+        expect(answer).toMatchObject(refusal(401, { code: 'unauthorized' }));
         expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       }
     },
@@ -146,16 +140,13 @@ describe('bad input gets a clear error, and nothing is stored', () => {
 
   it('a method that an address does not have: 405, and Allow lists those it has', async () => {
     const answer = await service.api.call('PUT', path, {});
-    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'method_not_allowed' } } });
+    expect(answer).toMatchObject(refusal(405, { code: 'method_not_allowed' }));
     expect(answer.headers.get('allow')).toBe('GET, PATCH');
   });
 
   it('an unknown address', async () => {
-    expect(await service.api.get('/api/nothing')).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found' } },
-    });
-    expect(await apiClient(service.url, null).get('/api/nothing')).toMatchObject({ status: 404 });
+    for (const api of [service.api, apiClient(service.url, null)])
+      expect(await api.get('/api/nothing')).toMatchObject(refusal(404, { code: 'not_found' }));
   });
 
   it.each(['takeover', 'handback'])('%s needs no body and no content type', async (operation) => {
@@ -178,12 +169,11 @@ describe('bad input gets a clear error, and nothing is stored', () => {
       const customer = await chatCustomer(limited.url);
       await customer.write('1');
       await customer.write('2');
-      expect(
-        await customer.api.post('/api/chat/messages', { text: '3', client_message_id: '3' }),
-      ).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
-      expect((await (await chatCustomer(limited.url)).write('another visitor')).message_id).toMatch(
-        /^msg_/,
-      );
+      const third = { text: '3', client_message_id: '3' };
+      const refused = await customer.api.post('/api/chat/messages', third);
+      expect(refused).toMatchObject(refusal(429, { code: 'rate_limited' }));
+      const other = await chatCustomer(limited.url);
+      expect((await other.write('another visitor')).message_id).toMatch(/^msg_/);
     } finally {
       await limited.stop();
     }
