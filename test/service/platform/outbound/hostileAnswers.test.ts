@@ -50,9 +50,11 @@ const repeating = (head: string, bytes: string | Buffer, everyMs: number) =>
   });
 
 describe('no answer in time', () => {
+  const brief = (url: string) => delivery(url, { timeoutMs: BRIEF_MS });
+
   it('a server that accepts and never speaks TLS', async () => {
     const server = add(await startTcpServer());
-    const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
+    const failure = await failureOf(client.request(brief(server.url)));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toBe(
       `No connection to localhost:${server.port} was established within ${BRIEF_MS} ms.`,
@@ -62,9 +64,7 @@ describe('no answer in time', () => {
 
   it('a name server that never answers', async () => {
     client = add(await localClient({ resolver: () => new Promise(() => {}) }));
-    const failure = await failureOf(
-      client.request(delivery('https://silent.example/', { timeoutMs: BRIEF_MS })),
-    );
+    const failure = await failureOf(client.request(brief('https://silent.example/')));
     expect(failure.message).toBe(
       `No connection to silent.example was established within ${BRIEF_MS} ms.`,
     );
@@ -74,7 +74,7 @@ describe('no answer in time', () => {
     const server = await answering('HTTP/1.1 204 No Content\r\n\r\n');
     client = add(await localClient({ connectionsPerOrigin: 1 }));
     await client.request(delivery(server.url)); // so that there is a connection already
-    const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
+    const failure = await failureOf(client.request(brief(server.url)));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toBe(`localhost:${server.port} did not answer within ${BRIEF_MS} ms.`);
     await until(() => server.openSockets === 0);
@@ -85,8 +85,7 @@ describe('no answer in time', () => {
     ['one interim answer after the other', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
   ])('%s', async (_what, first, more) => {
     const server = await repeating(first, more, 10);
-    const call = delivery(server.url, { timeoutMs: BRIEF_MS });
-    expect(await kindOf(client.request(call))).toBe('timeout');
+    expect(await kindOf(client.request(brief(server.url)))).toBe('timeout');
     await until(() => server.openSockets === 0);
   });
 });
