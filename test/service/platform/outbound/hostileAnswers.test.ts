@@ -13,10 +13,10 @@ import {
   kindOf,
   localClient,
   startRawTlsServer,
+  startRepeatingServer,
   startTcpServer,
   toolCall,
   until,
-  writeForever,
   type RawServer,
 } from './support.ts';
 
@@ -43,11 +43,8 @@ const answering = (...parts: (string | Buffer)[]) =>
   serving((socket) => parts.forEach((part) => socket.write(part)));
 
 /** A server that answers with the head, and then with these bytes again and again. */
-const repeating = (head: string, bytes: string | Buffer, everyMs: number) =>
-  serving((socket) => {
-    socket.write(head);
-    writeForever(socket, bytes, everyMs);
-  });
+const repeating = async (...answer: Parameters<typeof startRepeatingServer>) =>
+  add(await startRepeatingServer(...answer));
 
 describe('no answer in time', () => {
   const brief = (url: string) => delivery(url, { timeoutMs: BRIEF_MS });

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import { makeTestCa, sharedTestCa, startTlsReceiver, type KeyPair } from '../../../helpers/tls.ts';
 import { listenTracked, type TrackedServer } from '../../../helpers/trackedServer.ts';
-import { startRawTlsServer, startTcpServer, writeForever } from './support.ts';
+import { startRawTlsServer, startRepeatingServer, startTcpServer } from './support.ts';
 
 export const HOSTILE_TIMEOUT_MS = 5_000;
 
@@ -31,11 +31,10 @@ const raw = (onRequest: (socket: TLSSocket) => void) => () => startRawTlsServer(
 const sends = (...parts: (string | Buffer)[]) =>
   raw((socket) => parts.forEach((part) => socket.write(part)));
 /** Sends the head, and then these bytes again and again. */
-const repeats = (head: string, bytes: string | Buffer, everyMs: number) =>
-  raw((socket) => {
-    socket.write(head);
-    writeForever(socket, bytes, everyMs);
-  });
+const repeats =
+  (...answer: Parameters<typeof startRepeatingServer>) =>
+  () =>
+    startRepeatingServer(...answer);
 const sendsAndHangsUp = (bytes: string) =>
   raw(
     (socket) =>
@@ -119,18 +118,12 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   failed('sends a header that never ends', repeats(`${OK}X-Drip: `, 'x', 10), LATE),
   failed(
     'floods with 100 Continue',
-    raw((socket) => writeForever(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), 5)),
+    repeats('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), 5),
     '% sent 100 Continue, although nothing asked for it. Let it answer with a final status.',
   ),
   failed(
     'floods with 103 Early Hints',
-    raw((socket) =>
-      writeForever(
-        socket,
-        `HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n`.repeat(100),
-        5,
-      ),
-    ),
+    repeats('', 'HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'.repeat(100), 5),
     LATE,
   ),
 

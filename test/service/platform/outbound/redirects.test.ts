@@ -7,9 +7,8 @@ import {
   failureOf,
   kindOf,
   localClient,
-  startRawTlsServer,
+  startRepeatingServer,
   toolCall,
-  writeForever,
 } from './support.ts';
 
 const { add, closeAll } = closing();
@@ -189,12 +188,8 @@ describe('limits', () => {
   });
 
   it('does not wait for the body of a redirect that floods', async () => {
-    const flooding = add(
-      await startRawTlsServer((socket) => {
-        socket.write(`HTTP/1.1 302 Found\r\nLocation: ${there.url}/next\r\n\r\n`);
-        writeForever(socket, Buffer.alloc(64 * 1024), 1);
-      }),
-    );
+    const head = `HTTP/1.1 302 Found\r\nLocation: ${there.url}/next\r\n\r\n`;
+    const flooding = add(await startRepeatingServer(head, Buffer.alloc(64 * 1024), 1));
     expect((await client.request(get(flooding.url))).body.toString()).toBe('arrived');
   });
 

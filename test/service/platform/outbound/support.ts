@@ -123,11 +123,13 @@ export const startRawTlsServer = async (
   return listen(server);
 };
 
-/** Writes something again and again until the socket is closed. */
-export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs: number) => {
-  const timer = setInterval(() => socket.write(bytes), everyMs);
-  socket.on('close', () => clearInterval(timer));
-};
+/** A TLS server that answers with the head, and then with these bytes again and again. */
+export const startRepeatingServer = (head: string, bytes: string | Buffer, everyMs: number) =>
+  startRawTlsServer((socket) => {
+    socket.write(head);
+    const timer = setInterval(() => socket.write(bytes), everyMs);
+    socket.on('close', () => clearInterval(timer));
+  });
 
 /** What code that runs alone imports the client from. */
 export const CLIENT_MODULE = new URL(
