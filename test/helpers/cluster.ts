@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import type { Role } from '../../service/src/app/config.ts';
 import { query } from '../postgres/client.ts';
@@ -11,11 +10,9 @@ import { dropSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { failuresSoFar } from './failures.ts';
-import { freePort, startProgram, type Program } from './program.ts';
+import { freePort, MAIN, startProgram, type Program } from './program.ts';
 import { NO_LIMITS, randomApiKey } from './settings.ts';
 import { testDatabaseUrl } from './storage.ts';
-
-const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 const START_MS = 120_000;
 
@@ -86,7 +83,7 @@ export interface Cluster {
  */
 export async function startCluster(
   roles: readonly Role[],
-  { databaseUrl, caFile, env = {}, script = mainFile }: ClusterOptions = {},
+  { databaseUrl, caFile, env = {}, script = MAIN }: ClusterOptions = {},
 ): Promise<Cluster> {
   const given = databaseUrl ?? testDatabaseUrl();
   const server = given === null ? await startPostgres() : null;

@@ -1,10 +1,12 @@
 // Programs that tests and the demo start: waited for by condition, stopped by their own process id.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Ended } from './commandHere.ts';
 import { waitFor, type WaitOptions } from './waitFor.ts';
 
 /**
@@ -32,6 +34,32 @@ export const BARE_ENV = {
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
+
+/** The built service, and its commands. */
+export const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
+
+const COMMAND_MS = 120_000;
+
+/** Runs a command of the service in a process of its own. */
+export const runCommand = (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { cwd, input }: { cwd?: string; input?: Buffer } = {},
+): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = {
+      cwd,
+      env: { ...BARE_ENV, ...env },
+      timeout: COMMAND_MS,
+      killSignal: 'SIGKILL',
+      maxBuffer: 1 << 30,
+    } as const;
+    const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+    child.stdin!.on('error', () => {}); // a command that refuses the first lines reads no more
+    child.stdin!.end(input);
+  });
 
 interface ProgramOptions {
   /** What error messages call it. */

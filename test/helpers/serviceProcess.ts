@@ -2,16 +2,13 @@
 // or a fresh schema.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../service/src/app/config.ts';
 import { startService, type Service } from '../../service/src/app/service.ts';
-import { freePort, startProgram, tailOf, type Program } from './program.ts';
+import { freePort, MAIN, startProgram, tailOf, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { browserless, MEMBER } from './browserless.ts';
 import { NO_LIMITS, randomApiKey } from './settings.ts';
 import { freshStorage, type Storage } from './storage.ts';
-
-const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 export interface ServiceOptions {
   /** The authority that its targets' certificates come from. */
@@ -63,7 +60,7 @@ export interface ServiceProcess {
 export async function startServiceProcess({
   caFile,
   env = {},
-  script = mainFile,
+  script = MAIN,
   hasLimits = false,
   setUp,
   prepare,

@@ -1,19 +1,16 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseEncryptionKey } from '../../service/src/platform/security/encryptionKey.ts';
 import { createSecretBox } from '../../service/src/platform/security/secretBox.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import { runCommand } from '../helpers/program.ts';
 import { startServiceProcess } from '../helpers/serviceProcess.ts';
 import { freshStorage, type Storage } from '../helpers/storage.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { opens, SEALED } from '../service/app/sealedValues.ts';
-
-const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 describe('rotate-encryption-key on a database', () => {
   let storage: Storage;
@@ -29,15 +26,8 @@ describe('rotate-encryption-key on a database', () => {
   const rotate = async (newKey: string) => {
     const file = join(storage.folder, 'new.key');
     await writeFile(file, `${newKey}\n`);
-    return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-      const args = [MAIN, 'rotate-encryption-key', '--new-key-file', file];
-      execFile(
-        process.execPath,
-        args,
-        { cwd: storage.folder, env: { PATH: process.env.PATH, ...storage.env } },
-        (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      );
-    });
+    const args = ['rotate-encryption-key', '--new-key-file', file];
+    return runCommand(args, storage.env, { cwd: storage.folder });
   };
 
   it('seals everything anew, for processes that start with the new key', async () => {

@@ -1,27 +1,16 @@
 // The built service and its commands, on a store of a fixture.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
-import { cleanEnv, freePort, startProgram } from '../helpers/program.ts';
+import { freePort, MAIN, runCommand, startProgram } from '../helpers/program.ts';
 import { FIXTURE, FIXTURE_ENV } from './content.ts';
-
-const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 export type StoreEnv = Readonly<Record<string, string>>;
 
 /** @throws Error with what the command says, when it fails */
-export const command = (folder: string, store: StoreEnv, ...args: string[]): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const env = cleanEnv({ DATABASE_URL: '', DATABASE_SCHEMA: '', ...FIXTURE_ENV, ...store });
-    execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { cwd: folder, env, maxBuffer: 1 << 28 },
-      (error, out, err) =>
-        error === null ? resolve(out) : reject(new Error(`${args.join(' ')}: ${err}`)),
-    );
-  });
+export async function command(folder: string, store: StoreEnv, ...args: string[]): Promise<void> {
+  const { code, err } = await runCommand(args, { ...FIXTURE_ENV, ...store }, { cwd: folder });
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${err}`);
+}
 
 /** Runs the service on a store for as long as `use` takes. */
 export async function withService<T>(

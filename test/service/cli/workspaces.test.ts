@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
-import { commandHere, type Ended } from '../../helpers/commandHere.ts';
-import { BARE_ENV, freePort } from '../../helpers/program.ts';
+import { commandHere } from '../../helpers/commandHere.ts';
+import { freePort, runCommand } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
-
-const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 
 describe('workspaces made on the command line', () => {
   let storage: Storage;
@@ -27,17 +23,6 @@ describe('workspaces made on the command line', () => {
   });
 
   const here = (...args: string[]) => commandHere(args, env);
-  /** In a process of its own. */
-  const command = (...args: string[]) =>
-    new Promise<Ended>((resolve) => {
-      execFile(
-        process.execPath,
-        [MAIN, ...args],
-        { cwd: storage.folder, env: { ...BARE_ENV, ...env } },
-        (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      );
-    });
-
   async function start() {
     service = await startService(readConfig(env));
   }
@@ -50,7 +35,7 @@ describe('workspaces made on the command line', () => {
   it('are apart from each other: slug, key, chat, and a first member who joins by the link', async () => {
     const first = await here('workspace', 'create', '--name', 'Acme & Söhne');
     expect([first.code, first.out]).toEqual([0, 'acme-sohne\n']);
-    const second = await command('workspace', 'create', '--name', ' Acme & Söhne ');
+    const second = await runCommand(['workspace', 'create', '--name', ' Acme & Söhne '], env);
     expect([second.code, second.out]).toEqual([0, 'acme-sohne-2\n']);
     expect((await here('workspace', 'list')).out).toMatch(
       /^ws_\w+ {2}acme-sohne {2}"Acme & Söhne" {2}created \S+\nws_\w+ {2}acme-sohne-2 {2}"Acme & Söhne" {2}created \S+\n$/,
@@ -110,23 +95,16 @@ describe('workspaces made on the command line', () => {
     expect((await post('/sign-in', { email, password })).status).toBe(303);
   });
 
+  const notAName = /^conversation-service: --name must have 1 to 100 characters\.\n$/;
   it.each([
-    [[], /required option '--name <name>'/],
-    [['--name', '  '], /^conversation-service: --name must have 1 to 100 characters\.\n$/],
-    [
-      ['--name', 'x'.repeat(101)],
-      /^conversation-service: --name must have 1 to 100 characters\.\n$/,
-    ],
-  ])('refuses workspace create %j in one line', async (args, problem) => {
-    const { code, out, err } = await here('workspace', 'create', ...args);
+    [['workspace', 'create'], /required option '--name <name>'/],
+    [['workspace', 'create', '--name', '  '], notAName],
+    [['workspace', 'create', '--name', 'x'.repeat(101)], notAName],
+    [['key', 'create', '--name', ' '], notAName], // its name would be that of a sender
+  ])('%j is refused in one line', async (args, problem) => {
+    await service?.stop();
+    const { code, out, err } = await here(...args);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(problem);
-  });
-
-  it('refuse a key without a name, which would be that of a sender', async () => {
-    await service?.stop();
-    const { code, err } = await here('key', 'create', '--name', ' ');
-    expect(code).toBe(1);
-    expect(err).toMatch(/^conversation-service: --name must have 1 to 100 characters\.\n$/);
   });
 });

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
-import { BARE_ENV } from '../../helpers/program.ts';
+import { BARE_ENV, MAIN } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 const KEY = `cs_live_${'F'.repeat(32)}`;
 
 /** For `unshare`: a process tree of its own, in which the holder's process cannot be seen. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
-import { BARE_ENV } from '../../helpers/program.ts';
+import { BARE_ENV, MAIN } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { KEY, MAIN, StoppingStage } from './stoppingStage.ts';
+import { KEY, StoppingStage } from './stoppingStage.ts';
 
 const NEVER_ANSWERED = 'never answered';
 const UNDER_WAY = 'under way';

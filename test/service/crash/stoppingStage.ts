@@ -1,17 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { BARE_ENV } from '../../helpers/program.ts';
+import { BARE_ENV, MAIN } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 export const KEY = `cs_live_${'S'.repeat(32)}`;
 
 /**

@@ -32,6 +32,7 @@ import {
   otherKey,
   recordsOf,
   refused,
+  succeeded,
   type DataPlace,
 } from './movingStage.ts';
 
@@ -54,7 +55,7 @@ describe('backup, verify and restore', () => {
   const newFolder = () => join(stage.folder, `backups-${(backups += 1)}`);
   /** @returns the folder of the one backup there */
   const madeIn = async (to: string, ended: Ended): Promise<string> => {
-    expect(ended).toMatchObject({ code: 0, err: '' });
+    succeeded(ended);
     const [made] = await readdir(to);
     return join(to, made!);
   };
@@ -95,15 +96,15 @@ describe('backup, verify and restore', () => {
       await destroy(home);
 
       const verified = await verify(backup, home);
-      expect(verified).toMatchObject({ code: 0, err: '' });
+      succeeded(verified);
       expect(verified.out).toMatch(/^ {2}subscriptions +1$/m);
       const restored = await restore(backup, home);
-      expect(restored).toMatchObject({ code: 0, err: '' });
+      succeeded(restored);
       if (home.folder !== null)
         expect(LAST_LINE.exec(restored.out)![1]).toBe(LAST_LINE.exec(verified.out)![1]);
 
       const file = join(stage.folder, 'restored.ndjson');
-      expect(await stage.commandHere(home, ['export', '--to', file])).toMatchObject({ code: 0 });
+      succeeded(await stage.commandHere(home, ['export', '--to', file]));
       const exported = recordsOf(await readFile(file, 'utf8')).map(
         (line) => JSON.parse(line) as { collection?: string; document?: Record<string, unknown> },
       );
@@ -265,7 +266,7 @@ describe('backup, verify and restore', () => {
       });
       refused(await restoreHere(apart, next), /sealed with the key .*, and there is none in/);
       refused(await restoreHere(apart, withKey(otherKey())), /ENCRYPTION_KEY is another one/);
-      expect(await restoreHere(apart, withKey(key))).toMatchObject({ code: 0, err: '' });
+      succeeded(await restoreHere(apart, withKey(key)));
     });
 
     it('name no key while a change of it is interrupted, since it may be the old or the new one', async () => {
@@ -280,16 +281,14 @@ describe('backup, verify and restore', () => {
       const changing = stage.folderPlace();
       await stage.useHere(changing);
       const former = await stage.keyOf(changing);
-      expect(await stage.commandHere(changing, ['rotate-encryption-key'])).toMatchObject({
-        code: 0,
-      });
+      succeeded(await stage.commandHere(changing, ['rotate-encryption-key']));
       const key = join(changing.folder!, 'encryption.key');
       await rename(key, `${key}.new`);
       await writeFile(key, `${former}\n`);
       const midway = await backUpHere(changing);
-      expect(await verifyHere(midway, changing)).toMatchObject({ code: 0, err: '' });
+      succeeded(await verifyHere(midway, changing));
       const next = stage.folderPlace();
-      expect(await restoreHere(midway, next)).toMatchObject({ code: 0, err: '' });
+      succeeded(await restoreHere(midway, next));
       await stage.useHere(next);
       expect(await stage.keyOf(next)).not.toBe(former);
     });
@@ -308,7 +307,7 @@ describe('backup, verify and restore', () => {
         refused(await restoreHere(midway, next), /is not the key in the backup/);
         expect(await readFile(path, 'utf8')).toBe(other);
         await writeFile(path, await readFile(join(midway, name)));
-        expect(await restoreHere(midway, next)).toMatchObject({ code: 0, err: '' });
+        succeeded(await restoreHere(midway, next));
       },
     );
 

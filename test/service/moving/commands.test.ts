@@ -3,9 +3,17 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { BARE_ENV } from '../../helpers/program.ts';
-import { MAIN, MovingStage, otherKey, recordsOf, refused, type DataPlace } from './movingStage.ts';
+import { BARE_ENV, MAIN } from '../../helpers/program.ts';
+import {
+  MovingStage,
+  otherKey,
+  recordsOf,
+  refused,
+  succeeded,
+  type DataPlace,
+} from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -67,10 +75,7 @@ describe('export and import, as commands', () => {
       expect(await readdir(to.folder!)).toEqual(['encryption.key']);
 
       await writeFile(at, keyOfPlace, { mode: 0o600 });
-      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({
-        code: 0,
-        err: '',
-      });
+      succeeded(await stage.commandHere(to, ['import', '--from', file]));
       expect(await stage.keyOf(to)).toBe(keyOfPlace);
     },
     TIMEOUT_MS,
@@ -125,7 +130,7 @@ describe('export and import, as commands', () => {
       );
       await stage.expectEmpty(to);
       const imported = await given(whole);
-      expect(imported).toMatchObject({ code: 0, err: '' });
+      succeeded(imported);
       const again = await stage.command(to, ['export', '--to', '-']);
       expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
       // Standard output holds the export alone, so the summary goes to standard error.
@@ -141,33 +146,29 @@ describe('export and import, as commands', () => {
     async () => {
       // The folder then holds a snapshot, so opening it writes nothing that could fail.
       const to = stage.folderPlace(keyOfPlace);
-      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      succeeded(await stage.commandHere(to, ['import', '--from', file]));
       const limited = join(stage.folder, 'limited.ndjson');
+      const exportBy = async (script: string, target: string) => {
+        const shell = spawn(
+          'sh',
+          ['-c', script, process.execPath, MAIN, 'export', '--to', target],
+          {
+            env: { ...BARE_ENV, ...to.env },
+            stdio: ['ignore', 'ignore', 'pipe'],
+          },
+        );
+        const [err, [code]] = await Promise.all([text(shell.stderr), once(shell, 'exit')]);
+        return [code, err];
+      };
       // The operating system lets no file grow past a block of 512 or 1024 bytes.
-      const shell = spawn(
-        'sh',
-        ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, MAIN, 'export', '--to', limited],
-        { env: { ...BARE_ENV, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
-      );
-      let err = '';
-      shell.stderr.on('data', (chunk) => (err += String(chunk)));
-      await once(shell, 'close');
-      expect([shell.exitCode, err]).toEqual([
+      expect(await exportBy('ulimit -f 1; exec "$0" "$@"', limited)).toEqual([
         1,
         expect.stringMatching(
           /limited\.ndjson cannot be written: the file would grow past the allowed size \(EFBIG\)\. No file was created\.\n$/,
         ),
       ]);
       expect((await readdir(stage.folder)).filter((name) => name.includes('limited'))).toEqual([]);
-      const full = spawn(
-        'sh',
-        ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN, 'export', '--to', '-'],
-        { env: { ...BARE_ENV, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
-      );
-      err = '';
-      full.stderr.on('data', (chunk) => (err += String(chunk)));
-      await once(full, 'close');
-      expect([full.exitCode, err]).toEqual([
+      expect(await exportBy('exec "$0" "$@" > /dev/full', '-')).toEqual([
         1,
         expect.stringMatching(
           /Standard output cannot be written: no space is left on the disk \(ENOSPC\)\. What was written is not a complete export\.\n$/,
@@ -181,15 +182,10 @@ describe('export and import, as commands', () => {
     'leave nothing in a folder when they are killed, and then take everything',
     async () => {
       const to = stage.folderPlace(keyOfPlace);
-      const whole = await readFile(file);
-      await stage.killImport(to, whole, async () =>
-        (await readdir(to.folder!)).some(
-          (name) => name.startsWith('snapshot') && name.endsWith('.tmp'),
-        ),
-      );
+      await (await stage.beginImport(to, await readFile(file))).kill();
       await stage.expectEmpty(to);
       expect((await readdir(to.folder!)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-      expect(await stage.commandHere(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      succeeded(await stage.commandHere(to, ['import', '--from', file]));
     },
     TIMEOUT_MS,
   );

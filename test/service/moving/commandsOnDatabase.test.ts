@@ -5,7 +5,15 @@ import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startCommitProxy } from '../../postgres/outage/commitProxy.ts';
-import { API_KEY, MovingStage, otherKey, recordsOf, refused } from './movingStage.ts';
+import {
+  API_KEY,
+  MovingStage,
+  otherKey,
+  recordsOf,
+  refused,
+  succeeded,
+  type DataPlace,
+} from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -17,75 +25,66 @@ const TIMEOUT_MS = 120_000;
   });
   afterEach(() => stage.close());
 
-  it(
-    'leave nothing when they are killed, and then take everything',
-    async () => {
+  describe('that import', () => {
+    let file: string;
+    let whole: Buffer;
+    let to: DataPlace;
+    const exportedThere = async () =>
+      recordsOf((await stage.command(to, ['export', '--to', '-'])).out);
+    beforeEach(async () => {
       const place = stage.folderPlace();
-      const file = await stage.use(place);
-      const to = stage.databasePlace(await stage.keyOf(place));
-      const whole = await readFile(file);
+      file = await stage.use(place);
+      whole = await readFile(file);
+      to = stage.databasePlace(await stage.keyOf(place));
       await stage.expectEmpty(to);
-      await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-      await waitFor('the server to notice, and nothing to be there', async () =>
-        /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err),
-      );
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
-        code: 0,
-        err: '',
-      });
-      expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(
-        recordsOf(whole.toString()),
-      );
-    },
-    TIMEOUT_MS,
-  );
+    }, TIMEOUT_MS);
 
-  it(
-    'leave nothing when the connection is cut, and say so',
-    async () => {
-      const place = stage.folderPlace();
-      const file = await stage.use(place);
-      const to = stage.databasePlace(await stage.keyOf(place));
-      await stage.expectEmpty(to);
-      const ended = await stage.cutImport(to, await readFile(file), () =>
-        stage.isLocked(to, 'workspaces'),
-      );
-      refused(
-        ended,
-        /the database cannot be reached or written to: |the connection to the database was lost: /,
-      );
-      await stage.expectEmpty(to);
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
-        code: 0,
-        err: '',
-      });
-    },
-    TIMEOUT_MS,
-  );
+    it(
+      'leave nothing when they are killed, and then take everything',
+      async () => {
+        await (await stage.beginImport(to, whole)).kill();
+        await waitFor('the server to notice, and nothing to be there', async () =>
+          /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err),
+        );
+        succeeded(await stage.command(to, ['import', '--from', file]));
+        expect(await exportedThere()).toEqual(recordsOf(whole.toString()));
+      },
+      TIMEOUT_MS,
+    );
 
-  it(
-    'have the database to themselves while they import: a process started at that time exits at once and says why',
-    async () => {
-      const place = stage.folderPlace();
-      const whole = await readFile(await stage.use(place));
-      const to = stage.databasePlace(await stage.keyOf(place));
-      await stage.expectEmpty(to);
-      const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-      const reserved =
-        /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this process when that has finished/;
-      refused(await stage.command(to, ['key', 'list']), reserved);
-      await expect(stage.start(to, {})).rejects.toThrow(reserved);
-      refused(
-        await stage.command(to, ['import', '--from', join(stage.folder, 'export.ndjson')]),
-        /One process has it open\. Stop all processes/,
-      );
-      expect((await importing.end()).code).toBe(0);
-      expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(
-        recordsOf(whole.toString()),
-      );
-    },
-    TIMEOUT_MS,
-  );
+    it(
+      'leave nothing when the connection is cut, and say so',
+      async () => {
+        const importing = await stage.beginImport(to, whole);
+        await stage.cutImport(to);
+        refused(
+          await importing.end(),
+          /the database cannot be reached or written to: |the connection to the database was lost: /,
+        );
+        await stage.expectEmpty(to);
+        succeeded(await stage.command(to, ['import', '--from', file]));
+      },
+      TIMEOUT_MS,
+    );
+
+    it(
+      'have the database to themselves: a process started at that time exits at once and says why',
+      async () => {
+        const importing = await stage.beginImport(to, whole);
+        const reserved =
+          /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this process when that has finished/;
+        refused(await stage.command(to, ['key', 'list']), reserved);
+        await expect(stage.start(to, {})).rejects.toThrow(reserved);
+        refused(
+          await stage.command(to, ['import', '--from', file]),
+          /One process has it open\. Stop all processes/,
+        );
+        expect((await importing.end()).code).toBe(0);
+        expect(await exportedThere()).toEqual(recordsOf(whole.toString()));
+      },
+      TIMEOUT_MS,
+    );
+  });
 
   it(
     'export the state of one moment while the service runs, and import only where no service was ever started',
@@ -100,10 +99,7 @@ const TIMEOUT_MS = 120_000;
       })();
       await waitFor('messages', () => count > 0);
       const file = join(stage.folder, 'running.ndjson');
-      expect(await stage.command(place, ['export', '--to', file])).toMatchObject({
-        code: 0,
-        err: '',
-      });
+      succeeded(await stage.command(place, ['export', '--to', file]));
       isOver = true;
       await writing;
       refused(
@@ -117,10 +113,7 @@ const TIMEOUT_MS = 120_000;
       );
 
       const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);
-      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
-        code: 0,
-        err: '',
-      });
+      succeeded(await stage.command(to, ['import', '--from', file]));
       await stage.startUsed(to);
       const conversations = (await apiClient(stage.url, API_KEY).get('/api/conversations')).body
         .data as { id: string }[];
@@ -152,7 +145,7 @@ const TIMEOUT_MS = 120_000;
       const id = /^(key_\w+) .*"later"/m.exec(
         (await stage.command(place, ['key', 'list'])).out,
       )![1]!;
-      expect(await stage.command(place, ['key', 'revoke', id])).toMatchObject({ code: 0, err: '' });
+      succeeded(await stage.command(place, ['key', 'revoke', id]));
       expect((await api.get('/api/hooks')).status).toBe(401);
     },
     TIMEOUT_MS,
@@ -171,9 +164,7 @@ const TIMEOUT_MS = 120_000;
       );
       expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
       await stage.stop();
-      expect(
-        await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]),
-      ).toMatchObject({ code: 0, err: '' });
+      succeeded(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]));
     },
     TIMEOUT_MS,
   );
@@ -236,9 +227,7 @@ const TIMEOUT_MS = 120_000;
         env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() },
       };
       await writeFile(newKey, otherKey());
-      expect(
-        await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey]),
-      ).toMatchObject({ code: 0, err: '' });
+      succeeded(await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey]));
     },
     TIMEOUT_MS,
   );

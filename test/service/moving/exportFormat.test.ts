@@ -10,7 +10,7 @@ import {
 } from '../../../service/src/moving/exportFormat.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
-import { put, thing } from '../../contract/schema.ts';
+import { enqueue, job, put, thing } from '../../contract/schema.ts';
 
 const AT = new Date('2026-06-01T12:00:00Z');
 
@@ -45,9 +45,7 @@ describe('the format of an export', () => {
       thing('a', { note: 'x\u0000\ud800\u2028"\\' }),
       thing('b', { note: null }),
     );
-    await from.store.transaction((tx) =>
-      tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 5, rank: 1, data: { n: null } }),
-    );
+    await enqueue(from.store, job('j', { runAt: 5, rank: 1, data: { n: null } }));
     file = await exported(from.store.dump());
   });
   afterEach(() => from.remove());

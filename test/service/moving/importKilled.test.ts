@@ -8,7 +8,15 @@ import { makeNewFile } from '../../../service/src/moving/newFile.ts';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
-import { all, contractSchema, put, thing, type ContractStore } from '../../contract/schema.ts';
+import {
+  all,
+  contractSchema,
+  enqueue,
+  job,
+  put,
+  thing,
+  type ContractStore,
+} from '../../contract/schema.ts';
 import { filesInSteps } from '../../helpers/filesInSteps.ts';
 import { BreakableFiles, diskError } from '../store/breakableFiles.ts';
 
@@ -28,9 +36,7 @@ describe('an import into a data folder', () => {
         thing(`t${n}`, { code: `c${n}`, note: 'x'.repeat(500) }),
       ),
     );
-    await from.store.transaction((tx) =>
-      tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 1, data: {} }),
-    );
+    await enqueue(from.store, job('j', { runAt: 0, rank: 1 }));
     await makeNewFile(
       file,
       async (write) =>

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { headerOf, writeExport } from '../../../service/src/moving/exportFormat.ts';
 import { makeNewFile } from '../../../service/src/moving/newFile.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
+import { BARE_ENV, MAIN } from '../../helpers/program.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
-import { MAIN, MovingStage, otherKey, type DataPlace } from './movingStage.ts';
+import { MovingStage, otherKey, type DataPlace } from './movingStage.ts';
 
 const DOCUMENTS = 25_000;
 /** Of letters alone, so that each text is one word, and little of it is indexed. */
@@ -67,7 +68,7 @@ const peakOf = async (
   node: readonly string[] = [],
 ): Promise<number> => {
   const child = spawn(process.execPath, [...node, MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...BARE_ENV, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   let peakMiB = 0;

@@ -1,27 +1,34 @@
 // A service as a process of its own that is moved from one place to another: its folder, its
 // database, its commands.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
-import pg from 'pg';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { startService } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { commandHere, type Ended } from '../../helpers/commandHere.ts';
 import { testSettings } from '../../helpers/service.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
-import { BARE_ENV, freePort, startProgram, type Program } from '../../helpers/program.ts';
+import {
+  BARE_ENV,
+  freePort,
+  MAIN,
+  runCommand,
+  startProgram,
+  type Program,
+} from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { query } from '../../postgres/client.ts';
 import { dropSchema, TEST_SCHEMA } from '../../postgres/schemas.ts';
 
-export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 export const API_KEY = `cs_live_${'C'.repeat(32)}`;
-const COMMAND_MS = 180_000;
+/** Who writes to a table, and has not committed. */
+const WRITERS = `FROM pg_locks
+  WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`;
 
 /** Where a service keeps its data, as the environment names it. */
 export interface DataPlace {
@@ -29,6 +36,12 @@ export interface DataPlace {
   /** Null for a database. */
   readonly folder: string | null;
 }
+
+/** On a slow machine a command says every few seconds how far it is. */
+const withoutProgress = (err: string): string => err.replace(/^\d+ records .* so far …\n/gm, '');
+
+export const succeeded = ({ code, err }: Ended): void =>
+  expect([code, withoutProgress(err)]).toEqual([0, '']);
 
 /** Expects that a command was refused, with one line on standard error. */
 export const refused = (ended: Ended, message: RegExp): void => {
@@ -128,26 +141,12 @@ export class MovingStage {
     env: Readonly<Record<string, string>> = {},
   ): Promise<Ended> => commandHere(args, { ...cleared(place), ...env });
 
-  /** @param input given to standard input */
-  command(
+  /** In a process of its own. @param input given to standard input */
+  command = (
     place: DataPlace,
     args: readonly string[],
     { env = {}, input }: { env?: Readonly<Record<string, string>>; input?: Buffer } = {},
-  ): Promise<Ended> {
-    return new Promise((resolve) => {
-      const options = {
-        cwd: this.folder,
-        env: { ...BARE_ENV, ...cleared(place), ...env },
-        timeout: COMMAND_MS,
-        maxBuffer: 1 << 30,
-      };
-      const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      );
-      child.stdin!.on('error', () => {}); // a command that refuses the first lines reads no more
-      child.stdin!.end(input);
-    });
-  }
+  ): Promise<Ended> => runCommand(args, { ...cleared(place), ...env }, { cwd: this.folder, input });
 
   /** Starts a service that makes a workspace and `API_KEY` where there is nothing. */
   startUsed = (place: DataPlace): Promise<void> =>
@@ -173,7 +172,7 @@ export class MovingStage {
   async use(place: DataPlace): Promise<string> {
     await this.useHere(place);
     const file = join(this.folder, 'export.ndjson');
-    expect(await this.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
+    succeeded(await this.command(place, ['export', '--to', file]));
     return file;
   }
 
@@ -185,28 +184,8 @@ export class MovingStage {
     );
   }
 
-  /** Gives an import most of its input, and kills it while it waits for the rest. */
-  async killImport(
-    { env }: DataPlace,
-    whole: Buffer,
-    isUnderWay: () => Promise<boolean>,
-  ): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
-      env: { ...BARE_ENV, ...env },
-      stdio: ['pipe', 'ignore', 'inherit'],
-    });
-    child.stdin.write(whole.subarray(0, whole.length - 100));
-    await waitFor('the import to be under way', isUnderWay);
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-
-  /** Gives an import most of its input. @returns `end`, which gives it the rest */
-  async beginImport(
-    place: DataPlace,
-    whole: Buffer,
-    isUnderWay: () => Promise<boolean>,
-  ): Promise<{ end(): Promise<Ended> }> {
+  /** Gives an import most of its input, and waits until it has begun to write. */
+  async beginImport(place: DataPlace, whole: Buffer) {
     const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
       env: { ...BARE_ENV, ...place.env },
     });
@@ -215,59 +194,38 @@ export class MovingStage {
     child.stderr.on('data', (chunk) => (err += String(chunk)));
     child.stdin.on('error', () => {});
     child.stdin.write(whole.subarray(0, whole.length - 100));
-    await waitFor('the import to be under way', isUnderWay);
+    await waitFor('the import to be under way', () => this.#isWriting(place));
     return {
-      end: async () => {
+      /** Gives it the rest. */
+      async end(): Promise<Ended> {
         child.stdin.end(whole.subarray(whole.length - 100));
         await once(child, 'close');
         return { code: child.exitCode!, out, err };
       },
+      async kill() {
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      },
     };
   }
 
-  /**
-   * Gives an import most of its input, cuts its connections while it waits, and gives it the rest.
-   */
-  async cutImport(
-    place: DataPlace,
-    whole: Buffer,
-    isUnderWay: () => Promise<boolean>,
-  ): Promise<Ended> {
-    const importing = await this.beginImport(place, whole, isUnderWay);
-    await this.#ask(
-      place,
-      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`,
-      [`${place.env['DATABASE_SCHEMA']}.workspaces`],
-    );
-    return importing.end();
-  }
+  /** Cuts the connection over which an import writes. */
+  cutImport = ({ env }: DataPlace) =>
+    query(env['DATABASE_URL']!, `SELECT pg_terminate_backend(pid) ${WRITERS}`, [
+      `${env['DATABASE_SCHEMA']}.workspaces`,
+    ]);
 
-  /** Whether somebody writes to a table of a database, and has not committed. */
-  async isLocked(place: DataPlace, table: string): Promise<boolean> {
-    return (
-      (await this.#ask(
-        place,
-        `SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`,
-        [`${place.env['DATABASE_SCHEMA']}.${table}`],
-      )) > 0
-    );
+  async #isWriting({ env, folder }: DataPlace): Promise<boolean> {
+    if (folder !== null)
+      return (await readdir(folder)).some((name) => /^snapshot.*\.tmp$/.test(name));
+    const table = `${env['DATABASE_SCHEMA']}.workspaces`;
+    return (await query(env['DATABASE_URL']!, `SELECT pid ${WRITERS}`, [table])).length > 0;
   }
 
   async close(): Promise<void> {
     await this.#running?.kill();
     for (const schema of this.#schemas) await dropSchema(testDatabaseUrl()!, schema);
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  /** @returns how many rows there were */
-  async #ask({ env }: DataPlace, text: string, values: readonly string[]): Promise<number> {
-    const client = new pg.Client({ connectionString: env['DATABASE_URL'] });
-    await client.connect();
-    try {
-      return (await client.query(text, [...values])).rowCount!;
-    } finally {
-      await client.end();
-    }
   }
 }
 
