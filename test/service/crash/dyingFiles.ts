@@ -13,7 +13,7 @@ export interface DyingPoint {
 }
 
 /** Real files, with one point at which something happens. */
-export interface DyingFiles extends Files {
+interface DyingFiles extends Files {
   /** The first time that the store is at this point, `act` is called, before anything else is done. */
   at(point: DyingPoint, act: () => void): void;
 }

@@ -2,64 +2,37 @@ import { describe, it } from '@jest/globals';
 import type { DyingPoint } from './dyingFiles.ts';
 import { DyingStage } from './dyingStage.ts';
 
+type Row = [when: string, DyingPoint['operation'], file: string, DyingPoint['moment']];
+
 describe('a service that is killed', () => {
   const stage = new DyingStage();
 
-  const whileWriting: [string, DyingPoint][] = [
-    ['before the journal write', { operation: 'write', file: 'journal', moment: 'before' }],
-    ['with half a frame written', { operation: 'write', file: 'journal', moment: 'half' }],
-    [
-      'between the journal write and its fsync',
-      { operation: 'sync', file: 'journal', moment: 'before' },
-    ],
-    [
-      'between the fsync and the note of it',
-      { operation: 'sync', file: 'journal', moment: 'after' },
-    ],
-    [
-      'with half of that note written',
-      { operation: 'write', file: 'acknowledged', moment: 'half' },
-    ],
-    [
-      'between the note and the answer',
-      { operation: 'write', file: 'acknowledged', moment: 'after' },
-    ],
-  ];
-  const duringASnapshot: [string, DyingPoint][] = [
-    [
-      'as the next journal of a snapshot begins',
-      { operation: 'open', file: 'journal', moment: 'after' },
-    ],
-    ['in the middle of a snapshot', { operation: 'write', file: 'snapshot', moment: 'half' }],
-    [
-      'when a snapshot is written and not yet published',
-      { operation: 'rename', file: 'snapshot', moment: 'before' },
-    ],
-    [
-      'right after the publication of a snapshot',
-      { operation: 'rename', file: 'snapshot', moment: 'after' },
-    ],
-    [
-      'before a journal older than the snapshots is removed',
-      { operation: 'remove', file: 'journal', moment: 'before' },
-    ],
-    [
-      'right after such a journal is removed',
-      { operation: 'remove', file: 'journal', moment: 'after' },
-    ],
-  ];
-  it.each(whileWriting)('%s loses nothing acknowledged', async (when, point) => {
+  it.each<Row>([
+    ['before the journal write', 'write', 'journal', 'before'],
+    ['with half a frame written', 'write', 'journal', 'half'],
+    ['between the journal write and its fsync', 'sync', 'journal', 'before'],
+    ['between the fsync and the note of it', 'sync', 'journal', 'after'],
+    ['with half of that note written', 'write', 'acknowledged', 'half'],
+    ['between the note and the answer', 'write', 'acknowledged', 'after'],
+  ])('%s loses nothing acknowledged', async (when, operation, file, moment) => {
     await stage.write(`before: ${when}`);
-    const left = await stage.dieAt(point, (n) => stage.write(`${n}: ${when}`));
-    await stage.expectNothingLost(left);
+    const write = (n: number) => stage.write(`${n}: ${when}`);
+    await stage.expectNothingLost(await stage.dieAt({ operation, file, moment }, write));
   });
 
-  it.each(duringASnapshot)('%s loses nothing acknowledged', async (when, point) => {
+  it.each<Row>([
+    ['as the next journal of a snapshot begins', 'open', 'journal', 'after'],
+    ['in the middle of a snapshot', 'write', 'snapshot', 'half'],
+    ['when a snapshot is written and not yet published', 'rename', 'snapshot', 'before'],
+    ['right after the publication of a snapshot', 'rename', 'snapshot', 'after'],
+    ['before a journal older than the snapshots is removed', 'remove', 'journal', 'before'],
+    ['right after such a journal is removed', 'remove', 'journal', 'after'],
+  ])('%s loses nothing acknowledged', async (when, operation, file, moment) => {
     await stage.write(`before: ${when}`);
-    const left = await stage.dieAt(point, async (n) => {
+    const write = async (n: number) => {
       await stage.write(`${n}: ${when}`);
       await stage.fillJournal();
-    });
-    await stage.expectNothingLost(left);
+    };
+    await stage.expectNothingLost(await stage.dieAt({ operation, file, moment }, write));
   });
 });
