@@ -140,9 +140,7 @@ describe('what is open at one of two API processes', () => {
   it('a chat shows what the team writes at the other, each message once and in order', async () => {
     const customer = await visitor(cluster);
     const stream = kept(await readChatStream(first().url, customer.token));
-    const { body } = await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const { body } = await customer.write(second(), 'hello');
     const texts = rounds(9).map((n) => `answer ${n}`);
     for (const text of texts)
       await second().api.post(`/api/conversations/${body.conversation_id}/messages`, { text });
@@ -154,16 +152,12 @@ describe('what is open at one of two API processes', () => {
     const ana = await signedInBrowser(first().url);
     const customer = await visitor(cluster);
     const live = kept(await openLive(first().url, ana.cookie));
-    const { body } = await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const { body } = await customer.write(second(), 'hello');
     await waitFor('list and thread to be told', () =>
       ['conversations', 'thread'].every((event) => live.heard.includes(event)),
     );
     live.forget();
-    await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
+    await customer.write(second(), 'and more');
     await waitFor('the thread to be told', () => live.heard.includes('thread'));
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
   });
@@ -175,9 +169,7 @@ describe('what is open at one of two API processes', () => {
     await api.put('/api/agent/webhook', { endpoint: workflow.url, owner: OWNER, turn_on: true });
     const customer = await visitor(cluster);
     const stream = kept(await readChatStream(first().url, customer.token));
-    await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    await customer.write(second(), 'hello');
     const { body } = await workflow.turn();
     await waitFor('the chat to show it', () => stream.told.at(-1) === 'typing');
     await api.post(`/api/agent-turns/${body.turn_id}/end`, {});
@@ -192,9 +184,7 @@ describe('what is open at one of two API processes', () => {
     const { ana, ben } = await teamOfTwo(first());
     const elsewhere = await signedInBrowser(second().url, BEN);
     const customer = await visitor(cluster);
-    const { body } = await customer
-      .at(first())
-      .post('/api/chat/messages', { text: 'hello', client_message_id: 'looked at' });
+    const { body } = await customer.write(first(), 'hello');
     const path = `/conversations/${body.conversation_id}/presence`;
     const live = kept(await openLive(first().url, ana.cookie));
     await elsewhere.get('/team');
@@ -258,15 +248,11 @@ describe('what is open at one of two API processes', () => {
   it('goes on at the other when its process is killed', async () => {
     const customer = await visitor(cluster);
     const broken = kept(await readChatStream(first().url, customer.token));
-    await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'before', client_message_id: 'before' });
+    await customer.write(second(), 'before');
     await waitFor('the message', () => broken.seen.length === 1);
     await cluster.kill(0);
     expect(await broken.ended).toBe(false);
-    await customer
-      .at(second())
-      .post('/api/chat/messages', { text: 'after', client_message_id: 'after' });
+    await customer.write(second(), 'after');
     const again = kept(
       await readChatStream(second().url, customer.token, { lastEventId: broken.seen[0]!.id }),
     );

@@ -1,6 +1,6 @@
 // How tests ask several processes at the same moment.
 import { jest } from '@jest/globals';
-import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
+import { apiClient, chatCustomer, type ApiAnswer } from '../../helpers/apiClient.ts';
 import type { Cluster, ClusterProcess } from '../../helpers/cluster.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field in the tests
@@ -29,22 +29,21 @@ export const atOnce = <T>(
   return Promise.all(rounds(times).map((n) => what(apis[n % apis.length]!, n)));
 };
 
-/** A visitor of the chat who reaches every process: one client for each. */
-export async function visitor(
-  cluster: Cluster,
-  claims: Json = {},
-): Promise<{ token: string; contactId: string; at: (process: ClusterProcess) => ApiClient }> {
-  const { status, body } = await apiClient(apisOf(cluster)[0]!.url, null).post(
-    '/api/chat/sessions',
-    claims,
-  );
-  if (status !== 201) throw new Error(`no chat session: ${JSON.stringify(body)}`);
+/** A visitor of the chat who reaches every process. */
+export async function visitor(cluster: Cluster) {
+  const { token } = await chatCustomer(apisOf(cluster)[0]!.url);
+  const at = ({ url }: ClusterProcess) => apiClient(url, token);
   return {
-    token: body.token,
-    contactId: body.contact_id,
-    at: ({ url }) => apiClient(url, body.token),
+    token,
+    at,
+    write: (process: ClusterProcess, text: string): Promise<ApiAnswer> =>
+      at(process).post('/api/chat/messages', { text, client_message_id: text }),
   };
 }
+
+/** How often each status is there, or each error's code: `{ 201: 25, subscription_exists: 5 }`. */
+export const outcomesOf = (answers: readonly ApiAnswer[]): Record<string, number> =>
+  countBy(answers, ({ status, body }) => body.error?.code ?? status);
 
 /** How often each value is there: `{ 201: 25, 409: 5 }`. */
 export const countBy = <T>(

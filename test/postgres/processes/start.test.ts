@@ -81,10 +81,7 @@ describe('processes that start at once on an empty database', () => {
     cluster = await startCluster(['api', 'all', 'worker']);
     const { schema, query } = cluster;
     const customer = await visitor(cluster);
-    const send = (n: number) =>
-      customer
-        .at(cluster!.processes[0]!)
-        .post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+    const send = (n: number) => customer.write(cluster!.processes[0]!, `message ${n}`);
     for (const n of rounds(3)) await send(n);
     await Promise.all(cluster.processes.map((_, index) => cluster!.terminate(index)));
     // As the first version left it.
@@ -151,10 +148,7 @@ describe('processes that start at once on an empty database', () => {
     await receiver.subscribe({ api: api!.api }, 'message.received');
     await cluster.terminate(1);
     const customer = await visitor(cluster);
-    for (const n of rounds(3))
-      await customer
-        .at(api!)
-        .post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+    for (const n of rounds(3)) await customer.write(api!, `message ${n}`);
     await sleep(1_500); // a process that works begins at once
     expect(receiver.requests).toHaveLength(0);
     await cluster.restart(1);

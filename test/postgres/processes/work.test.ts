@@ -74,10 +74,7 @@ describe('three workers', () => {
     await Promise.all(
       customers.map(async (customer, c) => {
         for (let n = c; n < count; n += customers.length) {
-          const { status } = await customer.at(apis[n % apis.length]!).post('/api/chat/messages', {
-            text: `message ${n}`,
-            client_message_id: `message ${n}`,
-          });
+          const { status } = await customer.write(apis[n % apis.length]!, `message ${n}`);
           expect(status).toBe(202);
         }
       }),

@@ -47,57 +47,45 @@ describe('a tool call that waits for a decision', () => {
 
   const waitingCall = async () => {
     const { conversationId } = await ask(service.url, tool);
-    const { tool_call_id: id } = await callIn(
-      service.api,
-      `conversation_id=${conversationId}`,
-      'pending_approval',
-    );
+    const query = `conversation_id=${conversationId}`;
+    const { tool_call_id: id } = await callIn(service.api, query, 'pending_approval');
     return {
-      id: id as string,
-      conversationId,
       decide: (verb: 'approve' | 'reject') => service.api.post(`/api/tool-calls/${id}/${verb}`, {}),
+      takeOver: () => service.api.post(`/api/conversations/${conversationId}/takeover`, {}),
+      /** Waits until it is in that status; it was made once if it succeeded, else never. */
+      async end(status: 'succeeded' | 'rejected' | 'cancelled') {
+        const call = await callIn(service.api, query, status);
+        const made = endpoint.envelopes(tool.path).filter((each) => each.tool_call_id === id);
+        expect(made).toHaveLength(status === 'succeeded' ? 1 : 0);
+        const { body } = await service.api.get(`/api/conversations/${conversationId}`);
+        expect(body.pending_approvals).toBe(0);
+        return call;
+      },
     };
   };
-  const pendingIn = async (conversationId: string) =>
-    (await service.api.get(`/api/conversations/${conversationId}`)).body.pending_approvals;
 
   it('is decided by the first of several people', async () => {
     for (const _ of rounds(8)) {
-      const { id, conversationId, decide } = await waitingCall();
+      const { decide, end } = await waitingCall();
       const verbs = ['approve', 'reject', 'approve', 'reject'] as const;
       const answers = await atOnce(verbs.length, (n) => decide(verbs[n]!));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-      const isApproved = verbs[answers.findIndex(({ status }) => status === 200)] === 'approve';
-      await callIn(
-        service.api,
-        `conversation_id=${conversationId}`,
-        isApproved ? 'succeeded' : 'rejected',
+      const refused = answers.filter(({ status }) => status === 409);
+      expect(refused.map(({ body }) => body.error.code)).toEqual(
+        Array(3).fill('approval_already_decided'),
       );
-      expect(
-        endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id),
-      ).toHaveLength(isApproved ? 1 : 0);
-      expect(await pendingIn(conversationId)).toBe(0);
+      const isApproved = verbs[answers.findIndex(({ status }) => status === 200)] === 'approve';
+      const { decision } = await end(isApproved ? 'succeeded' : 'rejected');
+      expect(decision.approved).toBe(isApproved);
     }
   });
 
   it('either runs or is cancelled when it is approved at the moment of a take-over', async () => {
     for (const _ of rounds(8)) {
-      const { id, conversationId, decide } = await waitingCall();
-      const [approved, taken] = await Promise.all([
-        decide('approve'),
-        service.api.post(`/api/conversations/${conversationId}/takeover`, {}),
-      ]);
+      const { decide, takeOver, end } = await waitingCall();
+      const [approved, taken] = await Promise.all([decide('approve'), takeOver()]);
       expect(taken.status).toBe(200);
       expect([200, 409]).toContain(approved.status);
-      await callIn(
-        service.api,
-        `conversation_id=${conversationId}`,
-        approved.status === 200 ? 'succeeded' : 'cancelled',
-      );
-      expect(
-        endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id),
-      ).toHaveLength(approved.status === 200 ? 1 : 0);
-      expect(await pendingIn(conversationId)).toBe(0);
+      await end(approved.status === 200 ? 'succeeded' : 'cancelled');
     }
   });
 });

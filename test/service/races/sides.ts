@@ -7,7 +7,7 @@ import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
 
-export interface Sides {
+interface Sides {
   /** Each in turn, so that what is begun one after the other goes to different services. */
   readonly url: string;
   readonly api: ApiClient;
@@ -18,7 +18,7 @@ export interface Sides {
 }
 
 /** In addition to what every test's service is started with. */
-export type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & {
+type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & {
   readonly ca?: () => string;
   readonly env?: () => Record<string, string>;
 };
