@@ -1,24 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DumpedRecord, Job } from '../../service/src/store/store.ts';
+import type { DumpedRecord } from '../../service/src/store/store.ts';
 import { StoreNotEmpty, UniqueViolation } from '../../service/src/store/store.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { ContractClock, ContractStore, OpenContractStore, Thing } from './schema.ts';
-import { CONTRACT_NOW, all, put, thing } from './schema.ts';
-
-const job = (id: string, parts: Partial<Job> = {}): Job => ({
-  id,
-  queue: 'q',
-  group: 'g',
-  runAt: CONTRACT_NOW,
-  rank: 0,
-  data: {},
-  ...parts,
-});
-
-const enqueue = (store: ContractStore, ...jobs: readonly Job[]): Promise<void> =>
-  store.transaction(async (tx) => {
-    for (const one of jobs) await tx.jobs.enqueue(one);
-  });
+import { CONTRACT_NOW, all, enqueue, job, put, thing } from './schema.ts';
 
 const gather = async (records: AsyncIterable<DumpedRecord>): Promise<DumpedRecord[]> => {
   const gathered: DumpedRecord[] = [];

@@ -6,14 +6,15 @@ import type { Query } from '../../service/src/store/store.ts';
 /** What `find` promises: equality, order, pages. */
 export const describeQueries = (current: () => ContractStore): void => {
   describe('find', () => {
+    const ids = (things: readonly Thing[]) => things.map(({ id }) => id).join('');
     const find = async (query: Query<Thing>) =>
-      (await current().transaction((tx) => tx.things.find(query))).map(({ id }) => id);
+      ids(await current().transaction((tx) => tx.things.find(query)));
     const walk = async (query: Query<Thing>, field: 'id' | 'at' | 'number') => {
-      const pages: string[] = [];
+      let found = '';
       for (let after: Query<Thing>['after']; ; ) {
         const page = await current().transaction((tx) => tx.things.find({ ...query, after }));
-        if (page.length === 0) return pages;
-        pages.push(page.map(({ id }) => id).join(''));
+        if (page.length === 0) return found;
+        found += ids(page);
         const last = page.at(-1)!;
         after = { value: last[field], id: last.id };
       }
@@ -31,72 +32,49 @@ export const describeQueries = (current: () => ContractStore): void => {
     );
 
     it('finds by equality, ordered by id when nothing else is said', async () => {
-      expect(await find({ where: { group: 'g' }, limit: 9 })).toEqual(['a', 'b', 'c', 'd']);
-      expect(await find({ where: { group: 'other' }, limit: 9 })).toEqual(['z']);
-      expect(await find({ where: { group: 'nobody' }, limit: 9 })).toEqual([]);
-      expect(await find({ where: {}, direction: 'desc', limit: 9 })).toEqual([
-        'z',
-        'd',
-        'c',
-        'b',
-        'a',
-      ]);
+      expect(await find({ where: { group: 'g' }, limit: 9 })).toBe('abcd');
+      expect(await find({ where: { group: 'other' }, limit: 9 })).toBe('z');
+      expect(await find({ where: { group: 'nobody' }, limit: 9 })).toBe('');
+      expect(await find({ where: {}, direction: 'desc', limit: 9 })).toBe('zdcba');
     });
 
     it('orders by a field, then by id, in both directions', async () => {
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual([
-        'c',
-        'a',
-        'd',
-        'b',
-      ]);
+      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toBe('cadb');
       expect(
         await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit: 9 }),
-      ).toEqual(['b', 'd', 'a', 'c']);
+      ).toBe('bdac');
     });
 
     it('orders numbers as numbers', async () => {
-      expect(await find({ where: {}, orderBy: 'number', limit: 9 })).toEqual([
-        'c',
-        'b',
-        'd',
-        'z',
-        'a',
-      ]);
+      expect(await find({ where: {}, orderBy: 'number', limit: 9 })).toBe('cbdza');
     });
 
     it('filters by fields that the index in use does not have', async () => {
-      expect(await find({ where: { group: 'g', number: 2 }, limit: 9 })).toEqual(['b', 'd']);
+      expect(await find({ where: { group: 'g', number: 2 }, limit: 9 })).toBe('bd');
       expect(
         await find({ where: { group: 'g', kind: 'x', number: 2 }, orderBy: 'at', limit: 9 }),
-      ).toEqual(['b']);
+      ).toBe('b');
     });
 
     it('finds by a unique value, and all documents that hold null', async () => {
-      expect(await find({ where: { code: 'only' }, limit: 9 })).toEqual(['z']);
-      expect(await find({ where: { code: null }, limit: 9 })).toEqual(['a', 'b', 'c', 'd']);
+      expect(await find({ where: { code: 'only' }, limit: 9 })).toBe('z');
+      expect(await find({ where: { code: null }, limit: 9 })).toBe('abcd');
     });
 
     it('stops at the limit, after filtering', async () => {
-      expect(await find({ where: { group: 'g' }, limit: 2 })).toEqual(['a', 'b']);
-      expect(await find({ where: { group: 'g', kind: 'y' }, limit: 1 })).toEqual(['d']);
-      expect(await find({ where: { group: 'g' }, limit: 0 })).toEqual([]);
+      expect(await find({ where: { group: 'g' }, limit: 2 })).toBe('ab');
+      expect(await find({ where: { group: 'g', kind: 'y' }, limit: 1 })).toBe('d');
+      expect(await find({ where: { group: 'g' }, limit: 0 })).toBe('');
     });
 
     it('walks in pages without missing or repeating where values are equal', async () => {
       for (const limit of [1, 2, 3]) {
-        expect((await walk({ where: { group: 'g' }, orderBy: 'at', limit }, 'at')).join('')).toBe(
-          'cadb',
-        );
+        expect(await walk({ where: { group: 'g' }, orderBy: 'at', limit }, 'at')).toBe('cadb');
         expect(
-          (
-            await walk({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit }, 'at')
-          ).join(''),
+          await walk({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit }, 'at'),
         ).toBe('bdac');
-        expect((await walk({ where: {}, orderBy: 'number', limit }, 'number')).join('')).toBe(
-          'cbdza',
-        );
-        expect((await walk({ where: {}, direction: 'desc', limit }, 'id')).join('')).toBe('zdcba');
+        expect(await walk({ where: {}, orderBy: 'number', limit }, 'number')).toBe('cbdza');
+        expect(await walk({ where: {}, direction: 'desc', limit }, 'id')).toBe('zdcba');
       }
     });
 
@@ -109,35 +87,28 @@ export const describeQueries = (current: () => ContractStore): void => {
           after: { value: '2026-01-02', id: 'a' },
           limit: 9,
         }),
-      ).toEqual(['d', 'b']);
+      ).toBe('db');
     });
 
     it('continues behind a value as a whole when the position has no id', async () => {
       const after = { value: '2026-01-02' };
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', after, limit: 9 })).toEqual(['b']);
+      expect(await find({ where: { group: 'g' }, orderBy: 'at', after, limit: 9 })).toBe('b');
       expect(
         await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', after, limit: 9 }),
-      ).toEqual(['c']);
+      ).toBe('c');
     });
 
     it('continues in a group that has one document', async () => {
       const other = { where: { group: 'other' }, limit: 9 } as const;
-      expect(await find({ ...other, after: { value: 'y' } })).toEqual(['z']);
-      expect(await find({ ...other, after: { value: 'z' } })).toEqual([]);
-      expect(await find({ ...other, direction: 'desc', after: { value: 'z' } })).toEqual([]);
+      expect(await find({ ...other, after: { value: 'y' } })).toBe('z');
+      expect(await find({ ...other, after: { value: 'z' } })).toBe('');
+      expect(await find({ ...other, direction: 'desc', after: { value: 'z' } })).toBe('');
     });
 
     it('finds a changed document only in its new place', async () => {
       await put(current(), thing('c', { group: 'other', at: '2026-02-01' }));
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual([
-        'a',
-        'd',
-        'b',
-      ]);
-      expect(await find({ where: { group: 'other' }, orderBy: 'at', limit: 9 })).toEqual([
-        'z',
-        'c',
-      ]);
+      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toBe('adb');
+      expect(await find({ where: { group: 'other' }, orderBy: 'at', limit: 9 })).toBe('zc');
     });
 
     it('calls a query without an index a programming error', async () => {

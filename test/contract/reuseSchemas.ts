@@ -58,7 +58,7 @@ async function openInSchema(database: () => string | Database, schema: string) {
       database: database(),
       schema,
       migrations: contractMigrations,
-      queues: ['deliveries', 'tools', 'elsewhere', 'q'],
+      queues: ['q', 'tools', 'elsewhere'],
       clock,
       databaseNow: () => databaseMs,
     });

@@ -1,5 +1,6 @@
+import { expect } from '@jest/globals';
 import type { TestClock } from '../helpers/testClock.ts';
-import type { Store } from '../../service/src/store/store.ts';
+import type { Job, Store } from '../../service/src/store/store.ts';
 import { collection } from '../../service/src/store/store.ts';
 
 /** A document of the contract: one field of each kind that queries treat differently. */
@@ -32,6 +33,7 @@ export const contractSchema = {
 };
 
 export type ContractStore = Store<typeof contractSchema>;
+export type ContractTransaction = Parameters<Parameters<ContractStore['transaction']>[0]>[0];
 
 /** What the clock of the contract's stores says at first, in milliseconds since the epoch. */
 export const CONTRACT_NOW = Date.parse('2026-06-01T12:00:00Z');
@@ -65,6 +67,34 @@ export const put = (store: ContractStore, ...things: Thing[]): Promise<void> =>
   store.transaction(async (tx) => {
     for (const one of things) await tx.things.put(one);
   });
+
+export const job = (id: string, parts: Partial<Job> = {}): Job => ({
+  id,
+  queue: 'q',
+  group: 'g',
+  runAt: CONTRACT_NOW,
+  rank: 0,
+  data: {},
+  ...parts,
+});
+
+/** Enqueues the jobs, all in one transaction. */
+export const enqueue = (store: ContractStore, ...jobs: Job[]): Promise<void> =>
+  store.transaction(async (tx) => {
+    for (const one of jobs) await tx.jobs.enqueue(one);
+  });
+
+/** Does something in a transaction that then fails. */
+export const rollBack = (
+  store: ContractStore,
+  work: (tx: ContractTransaction) => Promise<unknown>,
+): Promise<void> =>
+  expect(
+    store.transaction(async (tx) => {
+      await work(tx);
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
 
 export const all = (store: ContractStore): Promise<readonly Thing[]> =>
   store.transaction((tx) => tx.things.find({ where: {}, limit: 10_000 }));
