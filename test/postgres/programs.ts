@@ -10,7 +10,7 @@ export const INSTALL_POSTGRES =
   'PostgreSQL is not installed. Install it: `apt-get install -y postgresql` (Debian, Ubuntu), `dnf install -y postgresql-server` (Fedora), `brew install postgresql` (macOS). Or set DATABASE_URL to a server of your own.';
 
 /** Where `initdb` and `postgres` may be: Debian's newest version first, then the PATH. */
-export const postgresFolders = (): readonly string[] => [
+const postgresFolders = (): readonly string[] => [
   ...debianFolders(),
   ...(process.env.PATH ?? '').split(delimiter),
 ];

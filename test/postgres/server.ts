@@ -23,7 +23,6 @@ export interface PostgresServerOptions {
    * Default true, as servers are run. False is faster, and a power cut may lose what was committed.
    */
   readonly fsync?: boolean;
-  readonly maxConnections?: number;
   /** More settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Where its programs may be. */
@@ -67,7 +66,6 @@ export interface PostgresServer {
 /** @throws Error that says how to install PostgreSQL when it is missing */
 export async function startPostgres({
   fsync = true,
-  maxConnections = 500,
   settings = {},
   folders,
   within = tmpdir(),
@@ -147,7 +145,7 @@ export async function startPostgres({
     const fixed = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
-      max_connections: String(maxConnections),
+      max_connections: '500',
       ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
       ...settings,
     };

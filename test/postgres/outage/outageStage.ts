@@ -1,8 +1,9 @@
 // A cluster on a server of its own, a receiver, and customers who write whatever happens.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 import type { Role } from '../../../service/src/app/config.ts';
-import { apiClient, chatCustomer, type ApiAnswer } from '../../helpers/apiClient.ts';
+import { apiClient, chatCustomer, readWholeChat, type ApiAnswer } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import {
@@ -14,19 +15,21 @@ import {
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer, type PostgresServerOptions } from '../server.ts';
 
-/** A process that recovers by itself does so within this time, even on a loaded machine. */
-export const RECOVERED_MS = 60_000;
+const CUSTOMERS = 6;
 
 export interface OutageStage {
   readonly server: PostgresServer;
   readonly cluster: Cluster;
   readonly receiver: EventReceiver;
-  /** Customers who write at the first process until they are stopped; ended with the stage too. */
-  startWriters(options?: { customers?: number; pauseMs?: number }): Promise<SteadyWriters>;
+  /**
+   * Customers who write at the first process until they are stopped, at the latest with the stage.
+   * More than twenty messages are acknowledged when this resolves.
+   */
+  startWriters(pauseMs?: number): Promise<SteadyWriters>;
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly roles: readonly Role[];
   readonly postgres?: PostgresServerOptions;
   /** Stands between the service and the server. @returns the address that the service is given */
@@ -74,9 +77,10 @@ export async function openOutageStage({
       server,
       cluster,
       receiver,
-      async startWriters(options) {
-        const started = await startSteadyWriters(url, options);
+      async startWriters(pauseMs) {
+        const started = await startSteadyWriters(url, pauseMs);
         writers.push(started);
+        await waitFor('some messages', () => started.acknowledged.size > 20);
         return started;
       },
       close,
@@ -88,11 +92,11 @@ export async function openOutageStage({
 }
 
 /** The answer to one write. `network`: none came. */
-export type WriteAnswer =
+type WriteAnswer =
   | { readonly status: number; readonly answer: ApiAnswer }
   | { readonly status: 'network' };
 
-export interface SteadyWriters {
+interface SteadyWriters {
   /** Texts by the id of the message that acknowledged them. */
   readonly acknowledged: ReadonlyMap<string, string>;
   readonly answers: readonly WriteAnswer[];
@@ -104,14 +108,11 @@ export interface SteadyWriters {
 /**
  * Customers who write one message after the other, each text once; a refused one is not repeated.
  */
-async function startSteadyWriters(
-  url: string,
-  { customers = 6, pauseMs = 20 }: { customers?: number; pauseMs?: number } = {},
-): Promise<SteadyWriters> {
+async function startSteadyWriters(url: string, pauseMs = 20): Promise<SteadyWriters> {
   const acknowledged = new Map<string, string>();
   const answers: WriteAnswer[] = [];
   let stopping = false;
-  const all = await Promise.all(Array.from({ length: customers }, () => chatCustomer(url)));
+  const all = await Promise.all(Array.from({ length: CUSTOMERS }, () => chatCustomer(url)));
   const write = async (each: (typeof all)[number]) => {
     const text = `Message ${randomUUID()}`;
     try {
@@ -140,58 +141,50 @@ async function startSteadyWriters(
       stopping = true;
       await running;
     },
-    readAll: async (from) =>
-      (await Promise.all(all.map(({ token }) => readMessages(from, token)))).flat(),
+    async readAll(from) {
+      const chats = all.map(({ token }) =>
+        waitFor('the messages of a customer', () => readWholeChat(apiClient(from, token))),
+      );
+      return (await Promise.all(chats)).flat();
+    },
   };
-}
-
-async function readMessages(url: string, token: string): Promise<{ id: string; text: string }[]> {
-  const api = apiClient(url, token);
-  const messages: { id: string; text: string }[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const path = `/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`;
-    const body = await waitFor(
-      'a page of messages',
-      async () => {
-        const page = await api.get(path);
-        if (page.status !== 200) throw new Error(`${page.status}: ${JSON.stringify(page.body)}`);
-        return page.body;
-      },
-      { timeoutMs: RECOVERED_MS },
-    );
-    messages.push(...(body.data as { id: string; text: string }[]));
-    cursor = body.next_cursor as string | null;
-  }
-  return messages;
 }
 
 /** What /readyz says. */
-export async function readiness(
-  url: string,
-): Promise<{ status: number; retryAfter: string | null; problems: string }> {
+export async function readiness(url: string): Promise<{ status: number; problems: string }> {
   const response = await fetch(`${url}/readyz`);
   const { problems = [] } = (await response.json()) as { problems?: string[] };
-  return {
-    status: response.status,
-    retryAfter: response.headers.get('retry-after'),
-    problems: problems.join(' '),
-  };
+  return { status: response.status, problems: problems.join(' ') };
 }
 
 export const waitUntilReady = ({ processes }: Cluster): Promise<unknown> =>
   Promise.all(
     processes.map(({ url }) =>
-      waitFor(`${url} to be ready`, async () => (await readiness(url)).status === 200, {
-        timeoutMs: RECOVERED_MS,
-      }),
+      waitFor(`${url} to be ready`, async () => (await readiness(url)).status === 200),
     ),
   );
+
+/**
+ * The customers go on writing, have had no answers but these all the time, and lose nothing that was
+ * acknowledged.
+ */
+export async function expectRecovery(
+  writers: SteadyWriters,
+  stage: OutageStage,
+  statuses: readonly number[],
+): Promise<void> {
+  const before = writers.acknowledged.size;
+  await waitFor('writes to go on', () => writers.acknowledged.size > before + 10);
+  await writers.stop();
+  expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual(statuses);
+  expect(await faultsOf(writers, stage)).toEqual([]);
+}
 
 /**
  * Checks that every acknowledged message is stored once and was delivered under one event id.
  * @returns what is wrong, in words
  */
-export async function faultsOf(
+async function faultsOf(
   { acknowledged, readAll }: SteadyWriters,
   { cluster, receiver }: OutageStage,
 ): Promise<string[]> {
@@ -211,7 +204,7 @@ export async function faultsOf(
   await waitFor(
     'every stored message to be delivered',
     () => [...byId.keys()].every((id) => eventsOf().has(id)),
-    { timeoutMs: RECOVERED_MS, everyMs: 200 },
+    { everyMs: 200 },
   ).catch((error: Error) => wrong.push(error.message));
   for (const [id, events] of eventsOf())
     if (events.size > 1) wrong.push(`${id} went out as ${events.size} events`);

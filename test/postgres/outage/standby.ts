@@ -68,9 +68,7 @@ export async function startStandby({
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await waitFor('the standby to take connections', () => isStandby(adminUrl, port), {
-      timeoutMs: 60_000,
-    });
+    await waitFor('the standby to take connections', () => isStandby(adminUrl, port));
     return { port, stop };
   } catch (error) {
     await stop();
