@@ -1,6 +1,7 @@
 // A claim of others' jobs does not read past a dead subscriber's backlog: counted in pages, not in
 // time.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { enqueue, job } from '../../contract/schema.ts';
 import { openCounted, type CountedStore } from './countedPages.ts';
 
 const BACKLOG = 10_000;
@@ -11,23 +12,18 @@ beforeEach(async () => {
 });
 afterEach(() => counted.close());
 
-const enqueue = (group: string, count: number, inMs: number, rank: number) =>
-  counted.store.transaction(async (tx) => {
-    for (let n = 0; n < count; n += 1)
-      await tx.jobs.enqueue({
-        id: `${group} ${n} ${inMs}`,
-        queue: 'q',
-        group,
-        runAt: Date.now() + inMs,
-        rank,
-        data: {},
-      });
-  });
+const add = (group: string, count: number, inMs: number, rank: number) =>
+  enqueue(
+    counted.store,
+    ...Array.from({ length: count }, (_, n) =>
+      job(`${group} ${n} ${inMs}`, { group, runAt: Date.now() + inMs, rank }),
+    ),
+  );
 
 /** Pages that one claim of the living group's job reads, over all its statements. */
 async function pagesOfAClaim(): Promise<number> {
   const { store, asked, pagesOf } = counted;
-  await enqueue('living', 1, 0, 0);
+  await add('living', 1, 0, 0);
   asked.length = 0;
   const jobs = await store.claim({
     queue: 'q',
@@ -48,6 +44,6 @@ it.each([
   ['is due', -1_000],
 ])('a claim for others reads no more while the backlog of one group %s', async (_what, inMs) => {
   const alone = await pagesOfAClaim();
-  await enqueue('dead', BACKLOG, inMs, 1);
+  await add('dead', BACKLOG, inMs, 1);
   expect(await pagesOfAClaim()).toBeLessThan(2 * alone + 50); // reading past it: hundreds
 });

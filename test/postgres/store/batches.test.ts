@@ -2,13 +2,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { UniqueViolation } from '../../../service/src/store/store.ts';
-import { put, thing, type ContractStore } from '../../contract/schema.ts';
+import {
+  job,
+  put,
+  thing,
+  type ContractStore,
+  type ContractTransaction,
+} from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startCommitProxy, type CommitProxy } from '../outage/commitProxy.ts';
 import {
   freshSchema,
   openClient,
-  openStore,
+  openQuietStore,
   removeSchema,
   StoppableDatabase,
 } from './contractStores.ts';
@@ -23,7 +29,7 @@ describe('transactions that come together', () => {
   const undo: (() => unknown)[] = [];
   beforeEach(async () => {
     schema = freshSchema();
-    store = await openStore(schema, undefined, undefined, false);
+    store = await openQuietStore(schema);
     client = await openClient();
   });
   afterEach(async () => {
@@ -33,11 +39,11 @@ describe('transactions that come together', () => {
     await removeSchema(schema);
   });
 
-  const increment = (id: string, on = store) =>
-    on.transaction(async (tx) => {
-      const before = await tx.things.get(id);
-      await tx.things.put({ ...(before ?? thing(id)), number: (before?.number ?? 0) + 1 });
-    });
+  const incrementIn = async (tx: ContractTransaction, id: string) => {
+    const before = (await tx.things.get(id)) ?? thing(id);
+    await tx.things.put({ ...before, number: before.number + 1 });
+  };
+  const increment = (id: string, on = store) => on.transaction((tx) => incrementIn(tx, id));
   const numbers = async () =>
     (await client.query(`SELECT number FROM "${schema}".things ORDER BY id`)).rows.map(
       ({ number }) => Number(number),
@@ -48,8 +54,8 @@ describe('transactions that come together', () => {
       (await client.query(`SELECT count(DISTINCT xmin::text) FROM "${schema}".things`)).rows[0]
         .count,
     );
-  const openOn = async (database: Parameters<typeof openStore>[1]) => {
-    const opened = await openStore(schema, database, undefined, false);
+  const openOn = async (database: string | StoppableDatabase) => {
+    const opened = await openQuietStore(schema, { database });
     undo.push(() => opened.close());
     return opened;
   };
@@ -64,7 +70,7 @@ describe('transactions that come together', () => {
     const failing = store.transaction(async (tx) => {
       await tx.things.get('failing');
       await tx.things.put(thing('failing'));
-      await tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+      await tx.jobs.enqueue(job('j'));
       throw new Error('it fails');
     });
     const outcomes = await Promise.allSettled([increment('a'), failing, increment('b')]);
@@ -105,10 +111,7 @@ describe('transactions that come together', () => {
   it('change the same two documents one after the other, in whatever order they ask for them', async () => {
     const both = (first: string, second: string) =>
       store.transaction(async (tx) => {
-        for (const id of [first, second]) {
-          const before = await tx.things.get(id);
-          await tx.things.put({ ...(before ?? thing(id)), number: (before?.number ?? 0) + 1 });
-        }
+        for (const id of [first, second]) await incrementIn(tx, id);
       });
     await Promise.all(ids.flatMap(() => [both('a', 'b'), both('b', 'a'), increment('b')]));
     expect(await numbers()).toEqual([2 * MANY, 3 * MANY]);

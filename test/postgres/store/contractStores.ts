@@ -3,7 +3,7 @@ import pg from 'pg';
 import {
   openPostgresStore,
   type Connection,
-  type Database,
+  type PostgresOptions,
 } from '../../../service/src/store/postgres/index.ts';
 import { contractMigrations } from '../../contract/migrations.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
@@ -14,21 +14,24 @@ const url = process.env.DATABASE_URL!;
 
 export const freshSchema = (): string => `${TEST_SCHEMA}${Math.random().toString(36).slice(2, 10)}`;
 
-/** Opens a store as another process would. @param runsJobs false: it sends nothing by itself */
+/** Opens a store as another process would. */
 export const openStore = (
   schema: string,
-  database: string | Database = url,
-  connections?: number,
-  runsJobs = true,
+  options: Partial<PostgresOptions> = {},
 ): Promise<ContractStore> =>
   openPostgresStore(contractSchema, {
-    database,
-    connections,
-    runsJobs,
+    database: url,
     schema,
     migrations: contractMigrations,
     queues: ['q'],
+    ...options,
   });
+
+/** Opens a store that sends nothing by itself. */
+export const openQuietStore = (
+  schema: string,
+  options: Partial<PostgresOptions> = {},
+): Promise<ContractStore> => openStore(schema, { runsJobs: false, ...options });
 
 /** A client that belongs to no store. */
 export async function openClient(): Promise<pg.Client> {

@@ -6,7 +6,7 @@ import type {
 } from '../../../service/src/store/postgres/connection/database.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 import type { ContractStore } from '../../contract/schema.ts';
-import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+import { freshSchema, openClient, openQuietStore, removeSchema } from './contractStores.ts';
 
 export interface CountedStore {
   readonly schema: string;
@@ -34,7 +34,7 @@ class KeepingDatabase extends WrappedDatabase {
 export async function openCounted(): Promise<CountedStore> {
   const schema = freshSchema();
   const database = new KeepingDatabase(5);
-  const store = await openStore(schema, database, undefined, false);
+  const store = await openQuietStore(schema, { database });
   const client = await openClient();
   await client.query('SET enable_seqscan = off');
   return {

@@ -5,25 +5,16 @@ import {
   postgresLimiters,
   type CountingStore,
 } from '../../../service/src/platform/limits/postgresLimiters.ts';
-import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { contractMigrations } from '../../contract/migrations.ts';
-import { contractSchema, type ContractStore } from '../../contract/schema.ts';
+import type { ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openClient, removeSchema } from './contractStores.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 
 let schema: string;
 let store: ContractStore;
 let client: pg.Client;
 beforeEach(async () => {
   schema = freshSchema();
-  store = await openPostgresStore(contractSchema, {
-    database: process.env.DATABASE_URL!,
-    schema,
-    migrations: contractMigrations,
-    queues: ['q'],
-    maxCounts: 100,
-    sweepCountsMs: 20,
-  });
+  store = await openStore(schema, { maxCounts: 100, sweepCountsMs: 20 });
   client = await openClient();
 });
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { freshSchema, openQuietStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 class CutDatabase extends WrappedDatabase {
@@ -25,7 +25,7 @@ describe('a pool whose connections were cut', () => {
   beforeEach(async () => {
     schema = freshSchema();
     database = new CutDatabase(5);
-    store = await openStore(schema, database, undefined, false);
+    store = await openQuietStore(schema, { database });
   });
   afterEach(async () => {
     await store.close();

@@ -2,17 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import {
-  openPostgresStore,
-  type Connection,
-  type PostgresOptions,
-} from '../../../service/src/store/postgres/index.ts';
+import type { Connection, PostgresOptions } from '../../../service/src/store/postgres/index.ts';
 import { lockOutConnections } from '../../../service/src/store/postgres/schema/schemaLock.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
-import { contractMigrations } from '../../contract/migrations.ts';
-import { contractSchema, type ContractStore } from '../../contract/schema.ts';
+import type { ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openClient, removeSchema } from './contractStores.ts';
+import { freshSchema, openClient, openQuietStore, removeSchema } from './contractStores.ts';
 
 describe('a schema that a command wants to have alone', () => {
   let schema: string;
@@ -25,7 +20,6 @@ describe('a schema that a command wants to have alone', () => {
     schema = freshSchema();
     rewritten.length = 0;
     store = await open('process', {
-      runsJobs: false,
       onRewritten: ({ message }) => rewritten.push(message),
     });
     admin = await openClient();
@@ -42,14 +36,7 @@ describe('a schema that a command wants to have alone', () => {
   const open = (name: string, options: Partial<PostgresOptions>): Promise<ContractStore> => {
     const address = new URL(process.env.DATABASE_URL!);
     address.searchParams.set('application_name', `${schema} ${name}`);
-    return openPostgresStore(contractSchema, {
-      database: address.href,
-      schema,
-      migrations: contractMigrations,
-      queues: ['q'],
-      connections: 2,
-      ...options,
-    });
+    return openQuietStore(schema, { database: address.href, connections: 2, ...options });
   };
   const write = (id: string) => store.transaction((tx) => tx.others.put({ id }));
   const written = async () =>
@@ -66,7 +53,7 @@ describe('a schema that a command wants to have alone', () => {
   const beginCommand = (which: 'listening' | 'all') =>
     waitFor('the command to be faster', async () => {
       await cut('process', which);
-      command = await open('command', { runsJobs: false, exclusive: true });
+      command = await open('command', { exclusive: true });
       return true;
     });
 

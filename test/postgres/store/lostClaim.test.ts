@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
-import type { ContractStore } from '../../contract/schema.ts';
+import { enqueue, job, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+import { query } from '../client.ts';
+import { freshSchema, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** So many cut connections in a row are an outage. */
@@ -44,18 +45,14 @@ describe('a claim whose answer is lost', () => {
   beforeEach(async () => {
     schema = freshSchema();
     database = new DeafDatabase(5);
-    store = await openStore(schema, database);
+    store = await openStore(schema, { database });
   });
   afterEach(async () => {
     await store.close();
     await removeSchema(schema);
   });
 
-  const add = (...ids: string[]) =>
-    store.transaction(async (tx) => {
-      for (const id of ids)
-        await tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
-    });
+  const add = (...ids: string[]) => enqueue(store, ...ids.map((id) => job(id, { runAt: 0 })));
   const claim = async () => (await store.claim(REQUEST)).map(({ id }) => id);
 
   it('is made again at once, and what was claimed before stays claimed', async () => {
@@ -66,11 +63,10 @@ describe('a claim whose answer is lost', () => {
     expect(await claim()).toEqual(['a', 'b']);
     expect(database.lost).toBe(3);
     expect(await claim()).toEqual([]);
-    const client = await openClient();
-    const { rows } = await client.query(
+    const rows = await query(
+      process.env.DATABASE_URL!,
       `SELECT count(DISTINCT claimed_by)::int AS claims, count(*)::int AS jobs FROM ${schema}.jobs WHERE claimed_by IS NOT NULL AND due_at > extract(epoch FROM now()) * 1000 + ${LEASE_MS / 2}`,
     );
-    await client.end();
     expect(rows).toEqual([{ claims: 2, jobs: 3 }]);
     expect(database.givenBack).toBe(3);
   });
@@ -81,9 +77,7 @@ describe('a claim whose answer is lost', () => {
     await expect(store.claim(REQUEST)).rejects.toThrow(StoreUnavailable);
     await waitFor('the outage to end', () => store.fault === null);
     await store.claim({ ...REQUEST, freeSlots: () => 0 });
-    const client = await openClient();
-    const { rows } = await client.query(`SELECT claimed_by FROM ${schema}.jobs`);
-    await client.end();
+    const rows = await query(process.env.DATABASE_URL!, `SELECT claimed_by FROM ${schema}.jobs`);
     expect(rows).toEqual([{ claimed_by: null }]);
   });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
 import { all, put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
-import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { freshSchema, openQuietStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** Loses the answer to one COMMIT. */
@@ -26,7 +26,7 @@ let store: ContractStore;
 beforeEach(async () => {
   schema = freshSchema();
   database = new DeafDatabase(5);
-  store = await openStore(schema, database, undefined, false);
+  store = await openQuietStore(schema, { database });
 });
 afterEach(async () => {
   await store.close();

@@ -2,10 +2,29 @@
 // and together they keep each group's limit.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ContractStore } from '../../contract/schema.ts';
+import { enqueue, job, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+import { query } from '../client.ts';
+import {
+  freshSchema,
+  openClient,
+  openQuietStore,
+  openStore,
+  removeSchema,
+} from './contractStores.ts';
 import { add, claim, claimAll, complete, openStage, type Stage } from './twoProcesses.ts';
+
+/** A job `b` that no process is told of. @param due a time in SQL */
+const insertJob = (
+  { client, schema }: Pick<Stage, 'client' | 'schema'>,
+  group: string,
+  due: string,
+) =>
+  client.query(
+    `INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at)
+      VALUES ('b', 'q', $1, 0, 0, '{}', extract(epoch FROM ${due}) * 1000)`,
+    [group],
+  );
 
 describe('two processes that both take a group for their own', () => {
   let schema: string;
@@ -14,8 +33,8 @@ describe('two processes that both take a group for their own', () => {
   beforeEach(async () => {
     schema = freshSchema();
     // Neither tells the other which queues it works on.
-    one = await openStore(schema, undefined, 5, false);
-    another = await openStore(schema, undefined, 5, false);
+    one = await openQuietStore(schema, { connections: 5 });
+    another = await openQuietStore(schema, { connections: 5 });
   });
   afterEach(async () => {
     await one.close();
@@ -24,26 +43,24 @@ describe('two processes that both take a group for their own', () => {
   });
 
   it('together take no more of it than its limit, even when they claim at the same moment', async () => {
-    const enqueue = (id: string, rank: number) =>
-      one.transaction((tx) =>
-        tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: Date.now(), rank, data: {} }),
-      );
+    const addOne = (id: string, rank: number) => enqueue(one, job(id, { runAt: Date.now(), rank }));
     const claimOne = (store: ContractStore) =>
       store.claim({ queue: 'q', limit: 10, freeSlots: () => 1, leaseMs: 60_000 });
     // After seven fresh jobs, the first process takes a retry next; the other takes a fresh job.
     for (let n = 0; n < 7; n += 1) {
-      await enqueue(`fresh ${n}`, 0);
+      await addOne(`fresh ${n}`, 0);
       expect(await claimOne(one)).toHaveLength(1);
       await complete(one, `fresh ${n}`);
     }
-    const client = await openClient();
     // A claim is so slow that the second one begins before it ends.
-    await client.query(`CREATE FUNCTION "${schema}".wait() RETURNS trigger LANGUAGE plpgsql AS
+    await query(
+      process.env.DATABASE_URL!,
+      `CREATE FUNCTION "${schema}".wait() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
-      CREATE TRIGGER slow BEFORE UPDATE ON "${schema}".jobs FOR EACH ROW EXECUTE FUNCTION "${schema}".wait()`);
-    await client.end();
-    await enqueue('fresh', 0);
-    await enqueue('retry', 1);
+      CREATE TRIGGER slow BEFORE UPDATE ON "${schema}".jobs FOR EACH ROW EXECUTE FUNCTION "${schema}".wait()`,
+    );
+    await addOne('fresh', 0);
+    await addOne('retry', 1);
     const claimed = await Promise.all([claimOne(one), claimOne(another)]);
     expect(claimed.flat()).toHaveLength(1);
   });
@@ -124,24 +141,16 @@ describe('of two processes', () => {
   });
 
   it('one finds a job that was not announced, as when a process dies after its commit', async () => {
-    const { client, schema, stopped, other } = stage;
+    const { stopped, other } = stage;
     const group = await groupOf(other, stopped);
-    await client.query(
-      `INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at)
-        VALUES ('b', 'q', $1, 0, 0, '{}', extract(epoch FROM now()) * 1000)`,
-      [group],
-    );
+    await insertJob(stage, group, 'now()');
     await claimAll(other, 'b');
   });
 
   it('one finds old jobs too after its notifications were cut off', async () => {
     const { client, schema, stopped, other } = stage;
     const group = await groupOf(other, stopped);
-    await client.query(
-      `INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at)
-        VALUES ('b', 'q', $1, 0, 0, '{}', 0)`,
-      [group],
-    );
+    await insertJob(stage, group, 'to_timestamp(0)');
     await client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' AND strpos(query, $1) > 0`,
       [schema],
@@ -156,12 +165,9 @@ it('a job that is due later is claimed on time by a process that was not told of
   const client = await openClient();
   try {
     expect(await claim(store)).toEqual([]);
-    await client.query(
-      `INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at)
-        VALUES ('later', 'q', 'g', 0, 0, '{}', extract(epoch FROM now()) * 1000 + 3000)`,
-    );
+    await insertJob({ client, schema }, 'g', "now() + interval '3 s'");
     expect(await waitFor('it to be seen', () => store.msUntilDue('q'))).toBeLessThanOrEqual(3_000);
-    await claimAll(store, 'later');
+    await claimAll(store, 'b');
   } finally {
     await client.end();
     await store.close();

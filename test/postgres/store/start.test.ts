@@ -2,14 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type {
   Connection,
-  Database,
   Result,
   Statement,
 } from '../../../service/src/store/postgres/connection/database.ts';
-import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { contractMigrations } from '../../contract/migrations.ts';
-import { contractSchema } from '../../contract/schema.ts';
-import { freshSchema, openClient, removeSchema } from './contractStores.ts';
+import { query } from '../client.ts';
+import { freshSchema, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** The real server, but for one answer. */
@@ -30,21 +27,7 @@ describe('a start of the store', () => {
   let schema: string;
   beforeEach(() => void (schema = freshSchema()));
   afterEach(() => removeSchema(schema));
-  const open = (database: Database) =>
-    openPostgresStore(contractSchema, {
-      database,
-      schema,
-      migrations: contractMigrations,
-      queues: ['q'],
-    });
-  const isThere = async () => {
-    const client = await openClient();
-    const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [
-      schema,
-    ]);
-    await client.end();
-    return rowCount === 1;
-  };
+  const open = (database: WrappedDatabase) => openStore(schema, { database });
 
   it('says which version an old server is, and changes nothing there', async () => {
     const old = new OtherAnswer(({ text }) =>
@@ -59,7 +42,8 @@ describe('a start of the store', () => {
     await expect(open(old)).rejects.toThrow(
       'it is PostgreSQL 13.14 (Debian 13.14-1); 14 or newer is needed',
     );
-    expect(await isThere()).toBe(false);
+    const named = 'SELECT FROM pg_namespace WHERE nspname = $1';
+    expect(await query(process.env.DATABASE_URL!, named, [schema])).toEqual([]);
   });
 
   it('gives its connections back when it is cut off before its tables are looked at', async () => {

@@ -2,11 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable, UniqueViolation } from '../../../service/src/store/store.ts';
-import { put, thing, type ContractStore } from '../../contract/schema.ts';
-import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { put, thing, type ContractStore, type ContractTransaction } from '../../contract/schema.ts';
+import { freshSchema, openQuietStore, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
-
-type ContractTransaction = Parameters<Parameters<ContractStore['transaction']>[0]>[0];
 
 /** Notes what is sent and answered, in the order in which it happens. */
 class RecordingDatabase extends WrappedDatabase {
@@ -54,8 +52,8 @@ describe('a transaction on PostgreSQL', () => {
   beforeEach(async () => {
     schema = freshSchema();
     database = new RecordingDatabase();
-    store = await openStore(schema, database, undefined, false);
-    other = await openStore(schema, undefined, undefined, false);
+    store = await openQuietStore(schema, { database });
+    other = await openQuietStore(schema);
   });
   afterEach(async () => {
     await store.close();
@@ -175,7 +173,7 @@ describe('a transaction on PostgreSQL', () => {
 
   it('waits for nobody who holds the same new id in another schema', async () => {
     const elsewhere = freshSchema();
-    const stranger = await openStore(elsewhere, undefined, undefined, false);
+    const stranger = await openQuietStore(elsewhere);
     try {
       await stranger.transaction(async (strange) => {
         await strange.things.get('new');
@@ -193,28 +191,29 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it('that finds all connections in use for long is refused as busy; the database is not taken for gone', async () => {
-    const few = await openStore(schema, undefined, 2);
+    const few = await openStore(schema, { connections: 2 });
+    const claim = () => few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 });
     const gate = Promise.withResolvers<undefined>();
     try {
-      const hold = async (id: string) => {
+      const holding: Promise<void>[] = [];
+      for (const id of ['a', 'b']) {
         const held = Promise.withResolvers<undefined>();
-        const holding = few.transaction(async (tx) => {
+        const hold = few.transaction(async (tx) => {
           await tx.things.get(id);
           await tx.things.put(thing(id));
           held.resolve(undefined);
           await gate.promise;
         });
+        holding.push(hold);
         await held.promise; // the next one cannot be in its batch
-        return { holding };
-      };
-      const holding = [(await hold('a')).holding, (await hold('b')).holding];
+      }
       const refused = await Promise.allSettled([
         put(few, thing('c')),
         few.transaction(async (tx) => {
           await tx.things.get('d').catch(() => null);
           await tx.things.put(thing('d'));
         }),
-        few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
+        claim(),
       ]);
       for (const each of refused) {
         expect(each).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
@@ -226,9 +225,7 @@ describe('a transaction on PostgreSQL', () => {
       gate.resolve(undefined);
       await Promise.all(holding);
       await put(few, thing('c'), thing('d')); // neither is locked by what was refused
-      expect(
-        await few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
-      ).toEqual([]);
+      expect(await claim()).toEqual([]);
     } finally {
       gate.resolve(undefined);
       await few.close();

@@ -1,7 +1,7 @@
 // Two processes that share the groups of one queue: one that can be stopped, and one that goes on.
 import { expect } from '@jest/globals';
 import type pg from 'pg';
-import type { ContractStore } from '../../contract/schema.ts';
+import { enqueue, job, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import {
   freshSchema,
@@ -28,7 +28,7 @@ export interface Stage {
 export async function openStage(): Promise<Stage> {
   const schema = freshSchema();
   const database = new StoppableDatabase();
-  const stopped = await openStore(schema, database);
+  const stopped = await openStore(schema, { database });
   const other = await openStore(schema);
   const client = await openClient();
   return {
@@ -48,9 +48,7 @@ export async function openStage(): Promise<Stage> {
 }
 
 export const add = (store: ContractStore, id: string, group = 'shared', inMs = 0): Promise<void> =>
-  store.transaction((tx) =>
-    tx.jobs.enqueue({ id, queue: 'q', group, runAt: Date.now() + inMs, rank: 0, data: {} }),
-  );
+  enqueue(store, job(id, { group, runAt: Date.now() + inMs }));
 
 export const complete = (store: ContractStore, id: string): Promise<void> =>
   store.transaction((tx) => tx.jobs.complete(id));

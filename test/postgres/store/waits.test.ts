@@ -1,7 +1,7 @@
 // Two transactions that share no document never wait for each other, whatever else they have in
 // common.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { put, thing, type ContractStore } from '../../contract/schema.ts';
+import { job, put, thing, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { openStore } from './contractStores.ts';
 import { claimAll, openStage, type Stage } from './twoProcesses.ts';
@@ -25,14 +25,7 @@ describe('two that share no document', () => {
     store.transaction(async (tx) => {
       await tx.things.get(id);
       await tx.things.put(thing(id));
-      await tx.jobs.enqueue({
-        id,
-        queue: 'q',
-        group: 'shared',
-        runAt: Date.now() + inMs,
-        rank: 0,
-        data: {},
-      });
+      await tx.jobs.enqueue(job(id, { group: 'shared', runAt: Date.now() + inMs }));
     });
 
   it.each([
@@ -55,7 +48,7 @@ describe('two that share no document', () => {
 
   it('one goes on while more transactions than there are connections wait for another document', async () => {
     const { schema, other } = stage;
-    const few = await openStore(schema, undefined, 5);
+    const few = await openStore(schema, { connections: 5 });
     try {
       await put(few, thing('hot'));
       const gate = Promise.withResolvers<undefined>();
