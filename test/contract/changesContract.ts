@@ -22,6 +22,8 @@ export const describeChanges = (
       }
       return seen;
     };
+    const follow = (signal: AbortSignal, since?: string) =>
+      current().changes({ since, signal })[Symbol.asyncIterator]();
     const short = (seen: readonly Seen[]) =>
       seen.map((change) =>
         'gap' in change
@@ -65,9 +67,7 @@ export const describeChanges = (
 
     it('says that there is a gap when it does not know the position, and continues with what is written next', async () => {
       const abort = new AbortController();
-      const changes = current()
-        .changes({ since: 'nonsense', signal: abort.signal })
-        [Symbol.asyncIterator]();
+      const changes = follow(abort.signal, 'nonsense');
       const gap = await changes.next();
       expect(gap.value).toMatchObject({ gap: true, position: expect.any(String) });
       const next = changes.next();
@@ -94,19 +94,14 @@ export const describeChanges = (
 
     it('ends without an error when it is aborted, waiting or before it began', async () => {
       const abort = new AbortController();
-      const waiting = current().changes({ signal: abort.signal })[Symbol.asyncIterator]().next();
+      const waiting = follow(abort.signal).next();
       abort.abort();
       expect(await waiting).toEqual({ done: true, value: undefined });
-      expect(
-        await current().changes({ signal: abort.signal })[Symbol.asyncIterator]().next(),
-      ).toEqual({ done: true, value: undefined });
+      expect(await follow(abort.signal).next()).toEqual({ done: true, value: undefined });
     });
 
     it('ends when the store is closed', async () => {
-      const waiting = current()
-        .changes({ signal: new AbortController().signal })
-        [Symbol.asyncIterator]()
-        .next();
+      const waiting = follow(new AbortController().signal).next();
       await current().close();
       expect((await waiting).done).toBe(true);
     });

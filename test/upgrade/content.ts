@@ -1,7 +1,7 @@
 // What the fixtures of a release hold, and what every later version must still read from them.
 import { createServer } from 'node:http';
 import { chatCustomer, type ApiAnswer, type ApiClient } from '../helpers/apiClient.ts';
-import { browserless } from '../helpers/browserless.ts';
+import { signedInBrowser } from '../helpers/browserless.ts';
 import { listenTracked } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -104,9 +104,7 @@ export async function writeContent(url: string, api: ApiClient): Promise<void> {
   });
   await bo.write('hello again');
 
-  const browser = browserless(url);
-  await browser.get('/sign-in');
-  await browser.post('/sign-in', { email: FIXTURE.email, password: FIXTURE.password });
+  const browser = await signedInBrowser(url, FIXTURE);
   const saved = await browser.post('/settings/canned-replies', CANNED_REPLY);
   if (!saved.path.endsWith('notice=saved')) throw new Error(saved.text);
 

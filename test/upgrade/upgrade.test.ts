@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { sectionsOf } from '../../scripts/release/changelog.ts';
 import type { ApiClient } from '../helpers/apiClient.ts';
-import { browserless } from '../helpers/browserless.ts';
+import { signedInBrowser } from '../helpers/browserless.ts';
 import { testDatabaseUrl } from '../helpers/storage.ts';
 import { commandHere } from '../helpers/commandHere.ts';
 import { CANNED_REPLY, FIXTURE, FIXTURE_ENV, readContent } from './content.ts';
@@ -50,9 +50,7 @@ describe.each(RELEASES)('data of %s', (release) => {
       text: 'later',
     });
     expect(sent.status).toBe(201);
-    const browser = browserless(url);
-    await browser.get('/sign-in');
-    await browser.post('/sign-in', { email: FIXTURE.email, password: FIXTURE.password });
+    const browser = await signedInBrowser(url, FIXTURE);
     expect((await browser.get('/conversations?q=A-1042')).text).toContain('Eva');
     const canned = await browser.get('/settings/canned-replies');
     expect(canned.text).toContain(CANNED_REPLY.name);

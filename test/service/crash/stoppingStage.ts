@@ -6,6 +6,7 @@ import { startService, type Service } from '../../../service/src/app/service.ts'
 import { apiClient } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { BARE_ENV, MAIN } from '../../helpers/program.ts';
+import { NO_LIMITS } from '../../helpers/settings.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -75,8 +76,7 @@ export class StoppingStage {
       ...this.storage.env,
       BOOTSTRAP_API_KEY: KEY,
       ALLOWED_NETWORKS: '127.0.0.0/8',
-      CHAT_RATE_LIMIT_PER_MINUTE: '0',
-      ADDRESS_BUDGET: '0',
+      ...NO_LIMITS,
     };
   }
 

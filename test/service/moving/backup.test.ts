@@ -39,6 +39,7 @@ import {
 type BackupMade = Awaited<ReturnType<typeof makeBackup>>;
 
 const TIMEOUT_MS = 180_000;
+const onPostgres = testDatabaseUrl() === null ? it.skip : it;
 const LAST_LINE = /^ {2}sha256 {2}(\S+)$/m;
 
 describe('backup, verify and restore', () => {
@@ -139,7 +140,7 @@ describe('backup, verify and restore', () => {
     TIMEOUT_MS,
   );
 
-  (testDatabaseUrl() === null ? it.skip : it)(
+  onPostgres(
     'look for a database where its URL says: an IPv6 address in brackets, or in the query',
     async () => {
       for (const url of ['postgres://u:p@[::1]:1/db', 'postgres:///db?host=::1&port=1&user=u'])
@@ -149,7 +150,7 @@ describe('backup, verify and restore', () => {
     },
   );
 
-  (testDatabaseUrl() === null ? it.skip : it)(
+  onPostgres(
     'replace no schema of a database, whatever language its server speaks',
     async () => {
       const home = stage.databasePlace(otherKey());
@@ -176,7 +177,7 @@ describe('backup, verify and restore', () => {
     TIMEOUT_MS,
   );
 
-  (testDatabaseUrl() === null ? it.skip : it)(
+  onPostgres(
     'check the server’s certificate by the authorities that the service trusts',
     async () => {
       const tls = await writeTlsFiles(await sharedTestCa());

@@ -118,37 +118,23 @@ describe('the format of an export', () => {
         .map((line) => `${line}\n`)
         .join(''),
     );
+  const damaged = /changed or damaged/;
+  const more = /There is something after/;
   it.each<[string, () => Buffer, RegExp]>([
-    [
-      'a line that is gone',
-      () => lines((all) => all.filter((_, n) => n !== 2)),
-      /changed or damaged/,
-    ],
-    [
-      'a line that stands twice',
-      () => lines((all) => [...all.slice(0, 3), ...all.slice(2)]),
-      /changed or damaged/,
-    ],
+    ['a line that is gone', () => lines((all) => all.toSpliced(2, 1)), damaged],
+    ['a line that stands twice', () => lines((all) => all.toSpliced(2, 0, all[2]!)), damaged],
     [
       'lines in another order',
       () => lines(([header, a, b, ...rest]) => [header!, b!, a!, ...rest]),
-      /changed or damaged/,
+      damaged,
     ],
     [
       'line ends of another system',
       () => Buffer.from(file.toString().replaceAll('\n', '\r\n')),
-      /changed or damaged/,
+      damaged,
     ],
-    [
-      'something behind its end',
-      () => Buffer.concat([file, Buffer.from('\n')]),
-      /There is something after/,
-    ],
-    [
-      'another export behind its end',
-      () => Buffer.concat([file, file]),
-      /There is something after/,
-    ],
+    ['something behind its end', () => Buffer.concat([file, Buffer.from('\n')]), more],
+    ['another export behind its end', () => Buffer.concat([file, file]), more],
     [
       'NULs in place of its end',
       () => Buffer.concat([file.subarray(0, 300), Buffer.alloc(file.length - 300)]),
@@ -156,23 +142,20 @@ describe('the format of an export', () => {
     ],
     [
       'a last line with the right form and other counts',
-      () => lines((all) => [...all.slice(0, -1), all.at(-1)!.replace('"things":2', '"things":3')]),
+      () => lines((all) => all.with(-1, all.at(-1)!.replace('"things":2', '"things":3'))),
       /do not match/,
     ],
   ])('is refused with %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(bytes(), 4096))).rejects.toThrow(message);
   });
 
+  const notOurs = /It is not an export of conversation-service/;
   it.each<[string, string | Buffer, RegExp]>([
     ['nothing', '', /It is empty/],
-    ['a text', 'root:x:0:0:root:/root:/bin/bash\n', /It is not an export of conversation-service/],
-    ['other JSON', '{"format":"something else"}\n', /It is not an export of conversation-service/],
-    ['JSON that is no object', 'null\n', /It is not an export of conversation-service/],
-    [
-      'a compressed file',
-      Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]),
-      /It is not an export of conversation-service/,
-    ],
+    ['a text', 'root:x:0:0:root:/root:/bin/bash\n', notOurs],
+    ['other JSON', '{"format":"something else"}\n', notOurs],
+    ['JSON that is no object', 'null\n', notOurs],
+    ['a compressed file', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]), notOurs],
     [
       'a later version of the format',
       `${JSON.stringify({ ...headerOf(AT, null), version: 2, made_by: '7.8.9' })}\n`,

@@ -12,6 +12,7 @@ import { startService } from '../../../service/src/app/service.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { commandHere, type Ended } from '../../helpers/commandHere.ts';
 import { testSettings } from '../../helpers/service.ts';
+import { NO_LIMITS } from '../../helpers/settings.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import {
   BARE_ENV,
@@ -109,9 +110,7 @@ export class MovingStage {
         HOST: '127.0.0.1',
         PORT: String(this.port),
         ALLOWED_NETWORKS: '127.0.0.0/8',
-        API_RATE_LIMIT_PER_MINUTE: '0',
-        CHAT_RATE_LIMIT_PER_MINUTE: '0',
-        ADDRESS_BUDGET: '0',
+        ...NO_LIMITS,
         ...env,
         ...cleared(place),
       },
