@@ -1,6 +1,6 @@
 // Several real processes of the built service that share one fresh schema of a PostgreSQL server.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -13,6 +13,7 @@ import { failuresSoFar } from './failures.ts';
 import { freePort, MAIN, startProgram, type Program } from './program.ts';
 import { NO_LIMITS, randomApiKey } from './settings.ts';
 import { testDatabaseUrl } from './storage.ts';
+import { sharedTestCa } from './tls.ts';
 
 const START_MS = 120_000;
 
@@ -22,7 +23,7 @@ interface ClusterOptions {
    * cluster.
    */
   readonly databaseUrl?: string;
-  /** The authority that its targets' certificates come from. */
+  /** The authority that its targets' certificates come from. Default: the tests' own. */
   readonly caFile?: string;
   /**
    * Added to the settings that every test has: local targets, short retries, no rate limits.
@@ -90,6 +91,8 @@ export async function startCluster(
   const url = given ?? server!.url;
   const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
   const folder = await mkdtemp(join(tmpdir(), 'cluster-'));
+  const ownCaFile = join(folder, 'ca.pem');
+  await writeFile(ownCaFile, (await sharedTestCa()).ca);
   const failures = failuresSoFar();
   const apiKey = randomApiKey();
   const ports = await Promise.all(roles.map(() => freePort()));
@@ -110,7 +113,7 @@ export async function startCluster(
     BOOTSTRAP_WORKSPACE: 'demo',
     DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
     ...NO_LIMITS,
-    ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
+    NODE_EXTRA_CA_CERTS: caFile ?? ownCaFile,
     ...env,
   });
 

@@ -13,7 +13,6 @@ import {
   type GraphServer,
   type TakenMessage,
 } from '../../helpers/graphServer.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import {
   callIn,
   startToolEndpoint,
@@ -35,13 +34,11 @@ const AGAIN = { timeoutMs: 45_000 };
 
 describe('a worker that stood still', () => {
   let server: PostgresServer;
-  let tls: TlsFiles;
   let endpoint: ToolEndpoint;
   let graph: GraphServer;
   let cluster: Cluster;
   beforeAll(async () => {
     server = await startPostgres({ fsync: false });
-    tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
     graph = await startGraphServer();
     const env = {
@@ -53,7 +50,6 @@ describe('a worker that stood still', () => {
     };
     cluster = await startCluster(['api', 'worker', 'worker'], {
       databaseUrl: server.url,
-      caFile: tls.caFile,
       env,
     });
   }, 120_000);
@@ -70,7 +66,6 @@ describe('a worker that stood still', () => {
     await cluster?.stop();
     await graph?.close();
     await endpoint?.close();
-    await tls?.remove();
     await server?.stop();
   });
 

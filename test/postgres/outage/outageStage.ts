@@ -6,12 +6,7 @@ import type { Role } from '../../../service/src/app/config.ts';
 import { apiClient, chatCustomer, readWholeChat, type ApiAnswer } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import {
-  sharedTestCa,
-  writeTlsFiles,
-  type TlsFiles,
-  type ReceiverHandler,
-} from '../../helpers/tls.ts';
+import type { ReceiverHandler } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer, type PostgresServerOptions } from '../server.ts';
 
@@ -47,7 +42,6 @@ export async function openOutageStage({
   env,
 }: StageOptions): Promise<OutageStage> {
   const server = await startPostgres({ fsync: false, ...postgres });
-  let tls: TlsFiles | undefined;
   let receiver: EventReceiver | undefined;
   let cluster: Cluster | undefined;
   const writers: SteadyWriters[] = [];
@@ -58,17 +52,14 @@ export async function openOutageStage({
       await Promise.all(writers.map((each) => each.stop()));
       await cluster?.stop();
       await receiver?.close();
-      await tls?.remove();
       await server.stop();
     }
   };
   try {
-    tls = await writeTlsFiles(await sharedTestCa());
     receiver = await startEventReceiver(answer);
     const databaseUrl = through === undefined ? server.url : await through(server.url);
     cluster = await startCluster(roles, {
       databaseUrl,
-      caFile: tls.caFile,
       env: { LOG_LEVEL: 'warn', ...env },
     });
     await receiver.subscribe({ api: cluster.processes[0]!.api }, 'message.received');

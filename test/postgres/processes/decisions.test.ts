@@ -1,7 +1,6 @@
 // A worker runs what an API process asks for; who answers a conversation is settled once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import {
   makeLive,
   startToolEndpoint,
@@ -15,15 +14,12 @@ import { allowSlowStarts, apisOf, atOnce, rounds, visitor, type Json } from './r
 allowSlowStarts();
 
 describe('two API processes and a worker', () => {
-  let tls: TlsFiles;
   let endpoint: ToolEndpoint;
   let cluster: Cluster;
   let tool: DefinedTool;
   beforeAll(async () => {
-    tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
     cluster = await startCluster(['api', 'api', 'worker'], {
-      caFile: tls.caFile,
       env: TOOL_TEST_ENV,
     });
     const { api } = first();
@@ -34,7 +30,6 @@ describe('two API processes and a worker', () => {
   afterAll(async () => {
     await cluster?.stop();
     await endpoint?.close();
-    await tls?.remove();
   });
 
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];

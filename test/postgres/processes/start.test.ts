@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { browserless } from '../../helpers/browserless.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { allowSlowStarts, apisOf, atOnce, countBy, rounds, visitor } from './race.ts';
 
@@ -23,12 +22,10 @@ const NO_BOOTSTRAP = { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefi
 describe('processes that start at once on an empty database', () => {
   let cluster: Cluster | undefined;
   let receiver: EventReceiver | undefined;
-  let tls: TlsFiles | undefined;
   afterEach(async () => {
     await cluster?.stop();
     await receiver?.close();
-    await tls?.remove();
-    [cluster, receiver, tls] = [undefined, undefined, undefined];
+    [cluster, receiver] = [undefined, undefined];
   });
 
   it('make one workspace, one key and one member, and log no error', async () => {
@@ -125,8 +122,7 @@ describe('processes that start at once on an empty database', () => {
 
   it('do what their role says: an API process does no work, a worker answers nobody', async () => {
     receiver = await startEventReceiver();
-    tls = await writeTlsFiles(await sharedTestCa());
-    cluster = await startCluster(['api', 'worker'], { caFile: tls.caFile });
+    cluster = await startCluster(['api', 'worker']);
     const [api, worker] = cluster.processes;
     for (const path of [
       '/api/hooks',

@@ -6,7 +6,6 @@ import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { accept, startGraphServer, type GraphServer } from '../../helpers/graphServer.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { connectWhatsApp } from '../../service/channels/whatsapp/whatsappTalk.ts';
 import { allowSlowStarts, apisOf, rounds, visitor, type Json } from './race.ts';
@@ -28,7 +27,6 @@ const EVENTS_PER_RESTART = 30;
 const EVENTS = EVENTS_PER_RESTART * RESTARTED.length;
 
 describe('three workers', () => {
-  let tls: TlsFiles;
   let receiver: EventReceiver;
   let graph: GraphServer;
   let cluster: Cluster;
@@ -37,7 +35,6 @@ describe('three workers', () => {
   let answerMs = 20;
 
   beforeAll(async () => {
-    tls = await writeTlsFiles(await sharedTestCa());
     graph = await startGraphServer();
     receiver = await startEventReceiver((_request, response) => {
       now += 1;
@@ -48,7 +45,6 @@ describe('three workers', () => {
       }, answerMs);
     });
     cluster = await startCluster(['api', 'api', 'worker', 'worker', 'worker'], {
-      caFile: tls.caFile,
       env: { GRAPH_API_URL: graph.url, DELIVERY_TIMEOUT_MS: String(DEADLINE_MS) },
     });
   });
@@ -56,7 +52,6 @@ describe('three workers', () => {
     await cluster?.stop();
     await graph?.close();
     await receiver?.close();
-    await tls?.remove();
   });
 
   const workers = () => cluster.processes.filter(({ role }) => role === 'worker');
