@@ -24,6 +24,9 @@ const TIMEOUT_MS = 120_000;
     stage = await MovingStage.open();
   });
   afterEach(() => stage.close());
+  const newKey = () => join(stage.folder, 'new.key');
+  const rotate = (place: DataPlace) =>
+    stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey()]);
 
   describe('that import', () => {
     let file: string;
@@ -155,16 +158,15 @@ const TIMEOUT_MS = 120_000;
     'change the key only when no process runs',
     async () => {
       const place = stage.databasePlace(otherKey());
-      const newKey = join(stage.folder, 'new.key');
-      await writeFile(newKey, otherKey());
+      await writeFile(newKey(), otherKey());
       await stage.startUsed(place);
       refused(
-        await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]),
+        await rotate(place),
         /One process has it open\. Stop all processes of the service first, on every machine/,
       );
       expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
       await stage.stop();
-      succeeded(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]));
+      succeeded(await rotate(place));
     },
     TIMEOUT_MS,
   );
@@ -173,17 +175,14 @@ const TIMEOUT_MS = 120_000;
     'change the key while a process is cut off: the process ends once it is back, and has written nothing with the former key',
     async () => {
       const place = stage.databasePlace(otherKey());
-      const newKey = join(stage.folder, 'new.key');
-      await writeFile(newKey, otherKey());
+      await writeFile(newKey(), otherKey());
       const proxy = await startCommitProxy(place.env['DATABASE_URL']!);
       try {
         await stage.startUsed({ ...place, env: { ...place.env, DATABASE_URL: proxy.url } });
         proxy.setOpen(false);
         await waitFor(
           'the server to miss the process, and the key to be changed',
-          async () =>
-            (await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]))
-              .code === 0,
+          async () => (await rotate(place)).code === 0,
         );
         expect(stage.hasEnded ? await stage.log() : 'running').toBe('running');
         proxy.setOpen(true);
@@ -224,10 +223,10 @@ const TIMEOUT_MS = 120_000;
       // The next change of the key opens everything, with the key that this one has set.
       const changed = {
         ...place,
-        env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() },
+        env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey(), 'utf8')).trim() },
       };
-      await writeFile(newKey, otherKey());
-      succeeded(await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey]));
+      await writeFile(newKey(), otherKey());
+      succeeded(await rotate(changed));
     },
     TIMEOUT_MS,
   );
