@@ -35,7 +35,7 @@ export interface PostgresServerOptions {
  * How a server is stopped. fast: ends every connection and flushes. immediate: as in a crash; the
  * next start recovers from its log.
  */
-export type PostgresStop = 'fast' | 'immediate';
+type PostgresStop = 'fast' | 'immediate';
 
 export interface PostgresServer {
   /**

@@ -5,7 +5,7 @@ import { listenTracked } from '../../helpers/trackedServer.ts';
 /**
  * What is lost. `answer`: the commit is done, and nobody hears of it. `request`: it never arrives.
  */
-export type Strike = 'answer' | 'request';
+type Strike = 'answer' | 'request';
 
 export interface CommitProxy {
   /** The server's address, by way of the proxy. */

@@ -1,31 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { collection, type Change, type Gap } from '../../../service/src/store/store.ts';
-import {
-  baseTables,
-  createTable,
-  generationTable,
-  openPostgresStore,
-  type PostgresStore,
-} from '../../../service/src/store/postgres/index.ts';
+import type { Change, Gap } from '../../../service/src/store/store.ts';
+import { put, thing, type contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { connected } from '../client.ts';
 import { startPostgres, type PostgresServer } from '../server.ts';
+import { freshSchema, openQuietStore } from '../store/contractStores.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
-
-interface Note {
-  readonly id: string;
-  readonly text: string;
-}
-const schema = { notes: collection<Note>({ indexes: [] }) };
-const migrations = {
-  '0001': (name: string) =>
-    [baseTables(name), createTable(name, 'notes', []), generationTable(name)].join('\n'),
-};
 
 describe('the store, when PostgreSQL crashes', () => {
   let server: PostgresServer;
   let proxy: CommitProxy;
-  let store: PostgresStore<typeof schema>;
+  let store: ContractStore;
   const stopping = new AbortController();
 
   beforeAll(async () => {
@@ -35,14 +20,7 @@ describe('the store, when PostgreSQL crashes', () => {
       settings: { wal_writer_delay: '10s', wal_writer_flush_after: '1GB' },
     });
     proxy = await startCommitProxy(server.url);
-    store = await openPostgresStore(schema, {
-      database: proxy.url,
-      schema: 'notes',
-      migrations,
-      queues: [],
-      connections: 3,
-      runsJobs: false,
-    });
+    store = await openQuietStore(freshSchema(), { database: proxy.url, connections: 3 });
   }, 90_000);
   afterAll(async () => {
     stopping.abort();
@@ -52,32 +30,29 @@ describe('the store, when PostgreSQL crashes', () => {
     await proxy?.close();
     await server?.stop();
   });
-  const put = (note: Note) => store.transaction((tx) => tx.notes.put(note));
 
   it('those who follow its changes are told of a gap, and of what changes afterwards', async () => {
-    const seen: (Change<typeof schema> | Gap)[] = [];
+    const seen: (Change<typeof contractSchema> | Gap)[] = [];
     void (async () => {
       for await (const each of store.changes({ signal: stopping.signal })) seen.push(each);
     })();
-    await put({ id: 'a', text: 'before' });
+    await put(store, thing('a'));
     await waitFor('the first change', () => seen.length === 1);
     await server.restart('immediate');
-    await waitFor('the store to write again', () =>
-      put({ id: 'b', text: 'after' }).then(() => true),
-    );
+    await waitFor('the store to write again', () => put(store, thing('b')).then(() => true));
     await waitFor('a gap', () => seen.some((each) => 'gap' in each));
-    await put({ id: 'c', text: 'later' });
+    await put(store, thing('c'));
     await waitFor('the change after it', () =>
       seen.some((each) => !('gap' in each) && each.id === 'c'),
     );
   }, 90_000);
 
   it('a commit that the crash lost is never taken for done, although its number is given to another', async () => {
-    await put({ id: 'first', text: 'kept' });
+    await put(store, thing('first'));
     const marker = 'lost in the crash';
     // Nobody may ask before the number has been given again.
     proxy.strikeNext(marker, 'request', true);
-    const writing = put({ id: 'lost', text: marker }).then(
+    const writing = put(store, thing('lost', { note: marker })).then(
       () => 'acknowledged',
       (error: Error) => error.name,
     );
@@ -91,11 +66,11 @@ describe('the store, when PostgreSQL crashes', () => {
     proxy.setOpen(true);
     const told = await writing;
     await waitFor('the store to read again', () =>
-      store.transaction((tx) => tx.notes.peek('first')),
+      store.transaction((tx) => tx.things.peek('first')),
     );
-    const stored = await store.transaction((tx) => tx.notes.peek('lost'));
+    const stored = await store.transaction((tx) => tx.things.peek('lost'));
     // Run again and stored, or refused; never acknowledged and not stored.
-    expect(told === 'acknowledged' ? stored?.text : told).toBe(
+    expect(told === 'acknowledged' ? stored?.note : told).toBe(
       told === 'acknowledged' ? marker : 'StoreUnavailable',
     );
   }, 90_000);

@@ -11,7 +11,7 @@ import { query } from '../client.ts';
 import { findPostgres, postgresUser } from '../programs.ts';
 import type { PostgresServer } from '../server.ts';
 
-export interface Standby {
+interface Standby {
   readonly port: number;
   stop(): Promise<void>;
 }
