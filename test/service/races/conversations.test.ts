@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { connectNumber, deliver, metaText, type ConnectedNumber } from '../../helpers/meta.ts';
-import { waitFor } from '../../helpers/waitFor.ts';
+import { allDelivered } from '../payments/support.ts';
 import { atOnce, rounds, sides, upTo } from './sides.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -30,27 +30,17 @@ describe('a conversation that several change at once', () => {
   });
   afterAll(() => receiver?.close());
 
-  /** A customer of the chat, who reaches each of the services. */
+  /** A customer of the chat, who reaches each of the services. @returns writes a message */
   const customer = async () => {
-    const { token, contactId } = await chatCustomer(service.url);
-    const write = (text: string, id = text) =>
-      apiClient(service.url, token).post('/api/chat/messages', { text, client_message_id: id });
-    return { write, contactId };
+    const { token } = await chatCustomer(service.url);
+    return (text: string) =>
+      apiClient(service.url, token).post('/api/chat/messages', { text, client_message_id: text });
   };
   const read = async (id: string): Promise<Json> =>
     (await service.api.get(`/api/conversations/${id}?messages=200`)).body;
   /** How often each event was emitted about a conversation, once all that is owed has been sent. */
   const emitted = async (id: string) => {
-    await waitFor('all deliveries', async () => {
-      for (const { id: hook } of (await service.api.get('/api/hooks')).body.data) {
-        if (
-          (await service.api.get(`/api/hooks/${hook}/deliveries?status=pending`)).body.data.length >
-          0
-        )
-          return false;
-      }
-      return true;
-    });
+    await allDelivered(service);
     const events = receiver.payloads().filter(({ conversation }) => conversation.id === id);
     return Object.fromEntries(
       EVENTS.map((event) => [
@@ -66,7 +56,7 @@ describe('a conversation that several change at once', () => {
 
   it('is one for the first messages of a visitor that come at once', async () => {
     for (const _ of rounds(10)) {
-      const { write } = await customer();
+      const write = await customer();
       const answers = await atOnce(5, (n) => write(`first ${n}`));
       const ids = new Set(answers.map(({ body }) => body.conversation_id));
       expect(ids.size).toBe(1);
@@ -79,8 +69,8 @@ describe('a conversation that several change at once', () => {
 
   it('holds a message once, though it is sent several times at once', async () => {
     for (const _ of rounds(10)) {
-      const { write } = await customer();
-      const answers = await atOnce(5, () => write('the same', 'same'));
+      const write = await customer();
+      const answers = await atOnce(5, () => write('the same'));
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
       expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1);
       expectTexts(await read(answers[0]!.body.conversation_id), ['the same']);
@@ -105,7 +95,7 @@ describe('a conversation that several change at once', () => {
 
   it('counts what the customer and the team write at once', async () => {
     for (const _ of rounds(10)) {
-      const { write } = await customer();
+      const write = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const texts = upTo(6);
       await Promise.all([
@@ -124,7 +114,7 @@ describe('a conversation that several change at once', () => {
 
   it('is handed over, closed and qualified once, no matter who does it', async () => {
     for (const _ of rounds(10)) {
-      const { write } = await customer();
+      const write = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const act = (path: string, body: Json = {}) =>
         service.api.post(`/api/conversations/${id}/${path}`, body);
@@ -155,7 +145,7 @@ describe('a conversation that several change at once', () => {
 
   it('takes no message once it is closed: what comes at that moment is in it, or opens the next one', async () => {
     for (const _ of rounds(10)) {
-      const { write } = await customer();
+      const write = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const [closed, ...written] = await Promise.all([
         service.api.post(`/api/conversations/${id}/close`, { summary: 's', verdict: 'unknown' }),
@@ -178,7 +168,7 @@ describe('a conversation that several change at once', () => {
 
   it('takes a write with one Idempotency-Key once', async () => {
     for (const round of rounds(10)) {
-      const { write } = await customer();
+      const write = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const answers = await atOnce(5, () =>
         service.api.post(
