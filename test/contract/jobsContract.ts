@@ -318,7 +318,7 @@ export const describeJobs = (
       });
     });
 
-    it('lets nothing wait longer than it had to when the clock was set back by a day while it was closed', async () => {
+    it('lets nothing wait longer when the clock is set back by a day while it is closed', async () => {
       await add(job('fresh'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
       await release('fresh', NOW - 1, 0);
       clock().jump(-DAY);
