@@ -57,7 +57,8 @@ describe('two processes that both take a group for their own', () => {
       process.env.DATABASE_URL!,
       `CREATE FUNCTION "${schema}".wait() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
-      CREATE TRIGGER slow BEFORE UPDATE ON "${schema}".jobs FOR EACH ROW EXECUTE FUNCTION "${schema}".wait()`,
+      CREATE TRIGGER slow BEFORE UPDATE ON "${schema}".jobs
+        FOR EACH ROW EXECUTE FUNCTION "${schema}".wait()`,
     );
     await addOne('fresh', 0);
     await addOne('retry', 1);
