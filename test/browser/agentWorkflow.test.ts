@@ -1,28 +1,23 @@
 // The agent's page while a workflow is the agent: it shows what happens without a reload.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { OWNER, ownerQuery } from '../service/agent/webhook/workflowStage.ts';
 import type { BrowserWindow } from './browser.ts';
-import { expectNoReload, markPage, startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { expectNoReload, markPage, team, useTeam } from './team.ts';
 
 const query = ownerQuery();
 
 describe('a workflow as the agent, on the page', () => {
-  let team: Team;
+  useTeam();
   let window: BrowserWindow;
   let page: Page;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
   beforeEach(async () => {
     window = await team.openSignedIn('/agent');
     ({ page } = window);
     page.on('dialog', (dialog) => void dialog.accept());
     await markPage(page);
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   /** Wide and narrow, light and dark: axe finds nothing, and nothing reaches beyond the edge. */
   async function expectFit() {
@@ -67,8 +62,7 @@ describe('a workflow as the agent, on the page', () => {
     await publish();
     await waitUntilInUse(/Workflow/);
     team.endpoint.answer('/agent', { json: { reply: 'Hello from the workflow.' } });
-    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
-    await customer.write('Hello');
+    await startConversation('Aisha');
     const row = page.getByRole('row', { name: /Aisha/ });
     await row.getByText('replied').waitFor();
     await expectNoReload(page);
@@ -80,8 +74,7 @@ describe('a workflow as the agent, on the page', () => {
   it('shows in words why a turn failed, here and in the conversation', async () => {
     await publish();
     team.endpoint.answer('/agent', { status: 500, json: { message: 'Error in workflow' } });
-    const customer = await chatCustomer(team.service.url, { name: 'Bao' });
-    await customer.write('Hello');
+    await startConversation('Bao');
     const row = page.getByRole('row', { name: /Bao/ });
     await row.getByText('failed').waitFor();
     const problem = await row.locator('.problem').innerText();

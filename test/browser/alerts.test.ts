@@ -1,27 +1,23 @@
 // How a team learns of work: counts, notifications and assignments.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Page, Route } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { blockStorage } from './browser.ts';
-import { BEN, signIn, startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { BEN, signIn, team, useTeam } from './team.ts';
 
 describe('how a team learns of work', () => {
-  let team: Team;
+  useTeam();
 
   beforeAll(async () => {
-    team = await startTeam();
     await team.service.api.patch('/api/agent', { enabled: true });
     await teamOfTwo(team.service);
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   /** A customer asks for a person, and the agent hands over. @returns the conversation */
   async function askForPerson(name: string): Promise<string> {
-    const customer = await chatCustomer(team.service.url, { name });
-    const { conversation_id: id } = await customer.write('Can I talk to a person, please?');
+    const { id } = await startConversation(name, 'Can I talk to a person, please?');
     await waitFor('the handover', async () => {
       const { body } = await team.service.api.get(`/api/conversations/${id}`);
       return body.status === 'awaiting_human';
@@ -31,8 +27,7 @@ describe('how a team learns of work', () => {
   /** A customer writes while the agent is off. @returns the conversation */
   async function writeToNobody(name: string): Promise<string> {
     await team.service.api.patch('/api/agent', { enabled: false });
-    const customer = await chatCustomer(team.service.url, { name });
-    const { conversation_id: id } = await customer.write('Is anybody there?');
+    const { id } = await startConversation(name);
     await team.service.api.patch('/api/agent', { enabled: true });
     return id;
   }
@@ -157,11 +152,10 @@ describe('how a team learns of work', () => {
   });
 
   it('tells a member who is assigned a conversation, which is then listed as theirs', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    const { conversation_id: id } = await customer.write('Which maps do you have?');
+    const { path } = await startConversation('Clara', 'Which maps do you have?');
     const { page: ben } = await team.openSignedIn('/conversations?tab=mine', {}, BEN);
     await ben.getByText('You have no conversations.').waitFor();
-    const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
+    const { page: ana } = await team.openSignedIn(path);
     await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
     await ana.getByRole('button', { name: 'Assign', exact: true }).click();
     await ana.getByText('ana assigned this to Ben').waitFor();
@@ -181,10 +175,9 @@ describe('how a team learns of work', () => {
   });
 
   it('tells of an assignment once, and not again on the pages that follow', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Dora' });
-    const { conversation_id: id } = await customer.write('Which maps do you have?');
+    const { customer, path } = await startConversation('Dora');
     const { page: ben } = await team.openSignedIn('/conversations', {}, BEN);
-    const { page: ana } = await team.openSignedIn(`/conversations/${id}`);
+    const { page: ana } = await team.openSignedIn(path);
     await ana.getByLabel('Assigned to', { exact: true }).last().selectOption('Ben');
     await ana.getByRole('button', { name: 'Assign', exact: true }).click();
     await ben.getByText('ana assigned the conversation with Dora to you.').waitFor();
@@ -195,19 +188,16 @@ describe('how a team learns of work', () => {
     await customer.write('And how large are they?');
     await row(ben, 'Dora').getByText('how large').waitFor();
     expect(fetched).toContain('/conversations/list');
-    expect(fetched).not.toContain(`/conversations/${id}/assignment`);
+    expect(fetched).not.toContain(`${path}/assignment`);
   });
 
   it('has one row above the messages on a phone, with the rarer actions behind a button', async () => {
-    const customer = await chatCustomer(team.service.url, {
-      name: 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley',
-    });
-    const { conversation_id: id } = await customer.write('Hello');
+    const longName = 'Maximiliana Alexandrovna Featherstonehaugh-Cholmondeley';
+    const { customer, id, path } = await startConversation(longName, 'Hello');
     // A person has the conversation, so the agent writes nothing in between.
     await answer(id);
     await customer.write('Is anybody there?');
     await customer.write('I have a question.');
-    const path = `/conversations/${id}`;
     const { page, axe } = await team.openSignedIn(path, { width: 375, height: 700 });
     await team.openSignedIn(path, {}, BEN);
     await page.locator('#presence .avatar').waitFor();

@@ -1,5 +1,5 @@
 // WhatsApp on the screens: an account is connected and tested, and messages show their delivery.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { graphError, TEST_NUMBER, type WhatsAppStatus } from '../helpers/graphServer.ts';
 import {
@@ -10,28 +10,23 @@ import {
   type FromCustomer,
 } from '../helpers/meta.ts';
 import type { BrowserWindow } from './browser.ts';
-import { expectNoReload, markPage, startTeam, type Team } from './team.ts';
+import { expectNoReload, markPage, team, useTeam } from './team.ts';
 
 const APP_SECRET = 'app-secret-0f3a9b7c';
 
 describe('WhatsApp', () => {
-  let team: Team;
+  useTeam({ env: { CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' } });
   let window: BrowserWindow;
   let page: Page;
 
-  beforeAll(async () => {
-    team = await startTeam({ env: { CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' } });
-  });
   beforeEach(async () => {
     window = await team.openSignedIn('/channels');
     ({ page } = window);
   });
   afterEach(async () => {
-    await team.closeWindows();
     for (const { id } of (await team.service.api.get('/api/channels')).body.data)
       await team.service.api.delete(`/api/channels/${id}`);
   });
-  afterAll(() => team?.close());
 
   const button = (name: string | RegExp, on = page) => on.getByRole('button', { name });
   const connect = () =>

@@ -1,16 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { signedInBrowser } from '../helpers/browserless.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
-let team: Team;
-beforeAll(async () => {
-  team = await startTeam();
-});
-afterEach(() => team.closeWindows());
-afterAll(() => team?.close());
+useTeam();
 
 describe('writing in a conversation of a team without canned replies', () => {
   it.each([
@@ -18,9 +13,8 @@ describe('writing in a conversation of a team without canned replies', () => {
     ['reply', 'Control+Enter', 'Your reply'],
     ['note', 'Control+Enter', 'Your note'],
   ])('a %s sent by %s leaves an empty field and no draft', async (what, how, label) => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    const { conversation_id: id } = await customer.write('Hi?');
-    const { page } = await team.openSignedIn(`/conversations/${id}`);
+    const { path } = await startConversation('Clara');
+    const { page } = await team.openSignedIn(path);
     const write = async (text: string) => {
       if (what === 'note') await page.keyboard.press('n');
       else await page.getByLabel(label, { exact: true }).focus();
@@ -39,9 +33,8 @@ describe('writing in a conversation of a team without canned replies', () => {
   });
 
   it('/ says that there are no canned replies, and links to the form that creates one', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Maria' });
-    const { conversation_id: id } = await customer.write('Hello?');
-    const { page, axe, overflow } = await team.openSignedIn(`/conversations/${id}`);
+    const { path } = await startConversation('Maria');
+    const { page, axe, overflow } = await team.openSignedIn(path);
     const empty = page.getByText('No canned replies yet.');
     const reply = page.getByLabel('Your reply');
     expect(await empty.isVisible()).toBe(false);
@@ -71,11 +64,6 @@ describe('writing in a conversation', () => {
       await ana.post('/settings/canned-replies', { name, shortcut, text });
   });
 
-  const startConversation = async (name: string) => {
-    const customer = await chatCustomer(team.service.url, { name });
-    const { conversation_id: id } = await customer.write('Hello?');
-    return { customer, path: `/conversations/${id}` };
-  };
   const reply = (page: Page) => page.getByLabel('Your reply');
   const search = (page: Page) => page.getByRole('combobox', { name: 'Find a canned reply' });
   const list = (page: Page) => page.getByRole('listbox', { name: 'Canned replies' });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { LAN_NAME } from './browser.ts';
-import { signIn, startTeam, type Team } from './team.ts';
+import { signIn, team, useTeam } from './team.ts';
 
 const example = readFileSync(
   new URL('../../examples/workflows/find-order-tool.json', import.meta.url),
@@ -11,12 +11,7 @@ const example = readFileSync(
 const { name: title } = JSON.parse(example) as { name: string };
 
 describe('the example workflows', () => {
-  let team: Team;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+  useTeam();
 
   const copyButton = (page: Page) =>
     page.getByRole('button', { name: `Copy the workflow “${title}”` });

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { agentSays, ask, body, callIn, makeLive } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
 const MARKUP =
   '<script>window.__pwned = 1; alert(1)</script><img src=x onerror="window.__pwned = 1"><svg onload=alert(1)>';
@@ -17,18 +18,15 @@ const SHORT = `${MARKUP.slice(0, 60)}"'>`;
 const ALL = [MARKUP, BREAKER, ATTRIBUTES, BIDIRECTIONAL].join('\n');
 
 describe('hostile texts', () => {
-  let team: Team;
+  useTeam({ env: { BOOTSTRAP_WORKSPACE: SHORT } });
   let url: string;
   /** The paths of the pages that show hostile texts, by what they show. */
   const pages: Record<string, string> = {};
 
   beforeAll(async () => {
-    team = await startTeam({ env: { BOOTSTRAP_WORKSPACE: SHORT } });
     url = team.service.url;
     await fill();
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   /** Fills in every text that a customer, a tool, a receiver or a holder of an API key can write. */
   async function fill() {
@@ -100,9 +98,8 @@ describe('hostile texts', () => {
     await agentSays(done.customer);
     await api.post(`/api/tool-calls/${call.tool_call_id}/approve`, { note: ALL });
     await callIn(api, `conversation_id=${done.conversationId}`, 'succeeded');
-    const closed = await chatCustomer(url, { name: 'W'.repeat(200) });
-    const { conversation_id: closedId } = await closed.write(BREAKER);
-    await api.post(`/api/conversations/${closedId}/close`, {
+    const closed = await startConversation('W'.repeat(200), BREAKER);
+    await api.post(`/api/conversations/${closed.id}/close`, {
       summary: `${ALL}\n${LONG_WORD.slice(0, 3000)}`,
       verdict: 'unknown',
     });
@@ -128,7 +125,7 @@ describe('hostile texts', () => {
       conversation: `/conversations/${id}`,
       approval: `/conversations/${asked}`,
       decided: `/conversations/${done.conversationId}`,
-      closed: `/conversations/${closedId}`,
+      closed: closed.path,
       tools: '/tools',
       tool: `/tools/${asking.id}`,
       plain: `/tools/${plain.id}`,
@@ -217,9 +214,8 @@ describe('hostile texts', () => {
 
   it('are shown as text when they arrive live', async () => {
     const { page, dialogs, window } = await watched({ width: 360 });
-    const customer = await chatCustomer(url, { name: BREAKER });
-    const { conversation_id: id } = await customer.write('first');
-    await page.goto(`${url}/conversations/${id}`);
+    const { customer, path } = await startConversation(BREAKER, 'first');
+    await page.goto(url + path);
     await page.getByRole('article').getByText('first').waitFor();
     for (const text of [MARKUP, BREAKER, ATTRIBUTES, BIDIRECTIONAL, LONG_WORD.slice(0, 4096)]) {
       await customer.write(text);

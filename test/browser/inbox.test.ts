@@ -1,21 +1,17 @@
 // The layout of the inbox in small and large windows, and without scripts.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTeam, type Team } from './team.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
 describe('the inbox', () => {
-  let team: Team;
+  useTeam();
   let path: string;
 
   beforeAll(async () => {
-    team = await startTeam();
-    const customer = await chatCustomer(team.service.url, { name: 'Zoe' });
-    const { conversation_id: id } = await customer.write('The first of many messages.');
-    for (let n = 2; n <= 40; n += 1) await customer.write(`Message ${n}.`);
-    path = `/conversations/${id}`;
+    const conversation = await startConversation('Zoe', 'The first of many messages.');
+    for (let n = 2; n <= 40; n += 1) await conversation.customer.write(`Message ${n}.`);
+    ({ path } = conversation);
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   it.each([
     ['at 400 % zoom', 320, 256],

@@ -1,31 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { agentSays, callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
-import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
+import { team, useTeam } from './team.ts';
+import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 const MAX_TABS = 120;
 
 describe('by keyboard alone', () => {
-  let team: Team;
+  useTeam();
   let window: BrowserWindow;
   let page: Page;
   let tool: DefinedTool;
 
   beforeAll(async () => {
-    team = await startTeam();
-    tool = await startAgent(team);
+    tool = await startAgent();
   });
   beforeEach(async () => {
     window = await team.openSignedIn('/conversations');
     page = window.page;
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const press = (key: string) => page.keyboard.press(key);
 
@@ -95,8 +91,7 @@ describe('by keyboard alone', () => {
   });
 
   it('a conversation is opened, taken over, answered with Ctrl+Enter and closed', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    await customer.write('Do you repair tents?');
+    const { customer } = await startConversation('Clara', 'Do you repair tents?');
     await page.getByRole('link', { name: /Clara/ }).waitFor();
     await tabTo(/^Clara/);
     await press('Enter');
@@ -125,7 +120,7 @@ describe('by keyboard alone', () => {
   });
 
   it('an approval is decided', async () => {
-    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    const { id } = await customerWaitingForApproval(tool, { name: 'Tom' });
     await page.getByRole('link', { name: '1 approval is waiting for your decision' }).waitFor();
     await tabTo('1 approval is waiting for your decision');
     await press('Enter');
@@ -178,15 +173,14 @@ describe('by keyboard alone', () => {
   });
 
   it('the focus stays when a live update replaces that part of the page', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Delia' });
-    const { conversation_id: id } = await customer.write('One');
+    const { customer, path } = await startConversation('Delia');
     await agentSays(customer);
     await page.getByRole('link', { name: /Delia/ }).waitFor();
     await tabTo(/^Delia/);
     await customer.write('Two');
     await page.getByRole('link', { name: /Delia/ }).getByText('2 unread').waitFor();
     expect(await focused()).toMatch(/^Delia/);
-    await page.goto(`${team.service.url}/conversations/${id}`);
+    await page.goto(team.service.url + path);
     await tabTo('Take over');
     await customer.write('Three');
     await page.getByRole('article').getByText('Three').waitFor();

@@ -1,25 +1,18 @@
 // How many keys the daily tasks take from the inbox. Ctrl+Enter counts as two keys, a typed text as
 // none.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { keysOf } from './keys.ts';
-import { startTeam, type Team } from './team.ts';
-import {
-  customerWaitingForApproval,
-  customerWaitingForPerson,
-  startAgent,
-} from './waitingCustomers.ts';
+import { team, useTeam } from './team.ts';
+import { customerWaitingForApproval, customerWaitingForPerson, startAgent } from './customers.ts';
 
 describe('from the inbox, by keyboard,', () => {
-  let team: Team;
+  useTeam();
   let tool: DefinedTool;
   beforeAll(async () => {
-    team = await startTeam();
-    tool = await startAgent(team);
+    tool = await startAgent();
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const openInbox = async () => {
     const { page } = await team.openSignedIn('/conversations');
@@ -34,8 +27,8 @@ describe('from the inbox, by keyboard,', () => {
   };
 
   it('answering the customer who has waited longest takes at most four keys', async () => {
-    const { customer } = await customerWaitingForPerson(team, { name: 'First Comer' });
-    await customerWaitingForPerson(team, { name: 'Second Comer' });
+    const { customer } = await customerWaitingForPerson({ name: 'First Comer' });
+    await customerWaitingForPerson({ name: 'Second Comer' });
     const { page, keys } = await openInbox();
     await keys.press('w');
     await page.getByRole('heading', { name: 'First Comer' }).waitFor();
@@ -48,7 +41,7 @@ describe('from the inbox, by keyboard,', () => {
   });
 
   it('finding somebody by phone takes at most five keys', async () => {
-    await customerWaitingForPerson(team, { name: 'Kenji', phone: '+44 20 7946 0018' });
+    await customerWaitingForPerson({ name: 'Kenji', phone: '+44 20 7946 0018' });
     const { page, keys } = await openInbox();
     await keys.press('/');
     await keys.write('020 7946 0018');
@@ -60,7 +53,7 @@ describe('from the inbox, by keyboard,', () => {
   });
 
   it('approving takes at most three keys, and is announced', async () => {
-    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    const { id } = await customerWaitingForApproval(tool, { name: 'Tom' });
     const { page, keys } = await openInbox();
     // A screen reader says what is added to a status region that is there already.
     await page.evaluate(() => {
@@ -87,7 +80,7 @@ describe('from the inbox, by keyboard,', () => {
   });
 
   it('approving what a workflow asks takes at most three keys', async () => {
-    const { id } = await customerWaitingForPerson(team, { name: 'Wei' });
+    const { id } = await customerWaitingForPerson({ name: 'Wei' });
     const { body } = await team.service.api.post('/api/waits', {
       kind: 'decision',
       message: 'Refund 49 EUR?',
@@ -107,7 +100,7 @@ describe('from the inbox, by keyboard,', () => {
   });
 
   it('closing with a verdict takes at most six keys', async () => {
-    const { id } = await customerWaitingForPerson(team, { name: 'Delia' });
+    const { id } = await customerWaitingForPerson({ name: 'Delia' });
     const { page, keys } = await openInbox();
     await page.getByRole('link', { name: /^Delia/ }).waitFor();
     await keys.press('j', 'e');

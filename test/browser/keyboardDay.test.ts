@@ -1,15 +1,11 @@
 // A day's work: a member who is no owner handles fifty conversations by keyboard alone. The keys of
 // each are counted.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browserless } from '../helpers/browserless.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { keysOf } from './keys.ts';
-import { BEN, startTeam, type Team } from './team.ts';
-import {
-  customerWaitingForApproval,
-  customerWaitingForPerson,
-  startAgent,
-} from './waitingCustomers.ts';
+import { BEN, team, useTeam } from './team.ts';
+import { customerWaitingForApproval, customerWaitingForPerson, startAgent } from './customers.ts';
 
 const WAITING = 44;
 const APPROVALS = 6;
@@ -20,24 +16,19 @@ const isToBeAssigned = (n: number) => n % 6 === 2;
 const isToBeClosed = (n: number) => n % 4 === 3;
 
 describe('a day of fifty conversations', () => {
-  let team: Team;
+  useTeam();
   let ben: Browserless;
   /** Conversations that wait for a person. */
   const waiting: string[] = [];
   /** Conversations with a call that waits for an approval. */
   const withApproval: string[] = [];
   beforeAll(async () => {
-    team = await startTeam();
-    const tool = await startAgent(team);
+    const tool = await startAgent();
     ({ ben } = await teamOfTwo(team.service, 'member'));
     for (let n = 0; n < WAITING; n += 1)
-      waiting.push((await customerWaitingForPerson(team, { name: `Customer ${n}` })).id);
+      waiting.push((await customerWaitingForPerson({ name: `Customer ${n}` })).id);
     for (let n = 0; n < APPROVALS; n += 1)
-      withApproval.push((await customerWaitingForApproval(team, tool, { name: `Buyer ${n}` })).id);
-  });
-  afterAll(async () => {
-    await team?.closeWindows();
-    await team?.close();
+      withApproval.push((await customerWaitingForApproval(tool, { name: `Buyer ${n}` })).id);
   });
 
   it('is done by keyboard alone', async () => {

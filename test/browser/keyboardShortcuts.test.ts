@@ -1,29 +1,26 @@
 // What each shortcut of the inbox does, and when it does nothing.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { blockStorage } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { team, useTeam } from './team.ts';
 import {
   customerWaitingForApproval,
   customerWaitingForPerson,
   startAgent,
-} from './waitingCustomers.ts';
+  startConversation,
+} from './customers.ts';
 
 describe('the shortcuts of the inbox', () => {
-  let team: Team;
+  useTeam();
   let tool: DefinedTool;
   let first: string;
   beforeAll(async () => {
-    team = await startTeam();
-    tool = await startAgent(team);
-    first = (await customerWaitingForPerson(team, { name: 'Ada' })).id;
-    for (const name of ['Bea', 'Cy']) await customerWaitingForPerson(team, { name });
+    tool = await startAgent();
+    first = (await customerWaitingForPerson({ name: 'Ada' })).id;
+    for (const name of ['Bea', 'Cy']) await customerWaitingForPerson({ name });
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const press = async (page: Page, ...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
@@ -93,7 +90,7 @@ describe('the shortcuts of the inbox', () => {
   });
 
   it('w goes through the customers who wait, and p to what waits for a decision', async () => {
-    const { id } = await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    const { id } = await customerWaitingForApproval(tool, { name: 'Tom' });
     const { page } = await team.openSignedIn('/conversations');
     for (const name of ['Ada', 'Bea', 'Cy', 'Ada']) {
       await press(page, 'w');
@@ -258,8 +255,8 @@ describe('the shortcuts of the inbox', () => {
   });
 
   it('leave the focus on its row, or on the next one when a colleague answers that row', async () => {
-    const { customer, id } = await customerWaitingForPerson(team, { name: 'Dot' });
-    await customerWaitingForPerson(team, { name: 'Eve' });
+    const { customer, id } = await customerWaitingForPerson({ name: 'Dot' });
+    await customerWaitingForPerson({ name: 'Eve' });
     const { page } = await openWaitingList();
     await page.getByRole('link', { name: /^Dot/ }).focus();
     await customer.write('Still here.');
@@ -267,8 +264,7 @@ describe('the shortcuts of the inbox', () => {
     await waitForFocusOnRow(page, 'Dot');
     await team.service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' });
     await waitForFocusOnRow(page, 'Eve');
-    const newcomer = await chatCustomer(team.service.url, { name: 'Fay' });
-    await newcomer.write('Can I talk to a person?');
+    await startConversation('Fay', 'Can I talk to a person?');
     await page.getByRole('link', { name: /^Fay/ }).waitFor();
     await press(page, 'j');
     await waitForFocusOnRow(page, 'Fay');

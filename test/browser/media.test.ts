@@ -1,16 +1,11 @@
 // What a reader's settings and network need: contrast, forced colours, less motion, progress.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
 describe('a reader’s settings', () => {
-  let team: Team;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+  useTeam();
 
   /** The colour of a token, as the page computes it: `rgb(1, 2, 3)`. */
   const colourOf = (page: Page, token: string) =>
@@ -82,9 +77,8 @@ describe('a reader’s settings', () => {
   });
 
   it('forced colours leave the current page, the chosen mode and the avatars visible', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    const { conversation_id: id } = await customer.write('Hello');
-    const { page, overflow } = await team.openSignedIn(`/conversations/${id}`, {
+    const { path } = await startConversation('Clara');
+    const { page, overflow } = await team.openSignedIn(path, {
       context: { forcedColors: 'active' },
     });
     const styleOf = (selector: string, property: string) =>

@@ -1,32 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
-import { startTeam, type Team } from './team.ts';
-import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
+import { team, useTeam } from './team.ts';
+import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 describe('without JavaScript', () => {
-  let team: Team;
+  useTeam();
   let page: Page;
   let tool: DefinedTool;
 
   beforeAll(async () => {
-    team = await startTeam();
-    tool = await startAgent(team);
+    tool = await startAgent();
   });
   beforeEach(async () => {
     ({ page } = await team.openSignedIn('/conversations', {
       context: { javaScriptEnabled: false },
     }));
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const button = (name: string | RegExp) => page.getByRole('button', { name });
 
   it('a member reads, takes over, replies, hands back, sets the stage and closes', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    await customer.write('Do you repair tents?');
+    const { customer } = await startConversation('Clara', 'Do you repair tents?');
     await page.reload();
     await page.getByRole('link', { name: /Clara.*unread/ }).click();
     await page.getByRole('article').getByText('Do you repair tents?').waitFor();
@@ -69,7 +64,7 @@ describe('without JavaScript', () => {
       'Rejected by ana',
     ],
   ])('a member %s a tool call', async (_, decide, wanted) => {
-    await customerWaitingForApproval(team, tool, { name: 'Tom' });
+    await customerWaitingForApproval(tool, { name: 'Tom' });
     await page.reload();
     await page.getByRole('link', { name: '1 approval is waiting for your decision' }).click();
     await page.getByRole('link', { name: /^Tom/ }).first().click();

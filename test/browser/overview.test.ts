@@ -1,19 +1,14 @@
 // The overview can be read at each width: the words of its charts, and its tables on a phone.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SHOP_ENV, fillWithSamples, lateClock } from './sampleContent.ts';
-import { startTeam, type Team } from './team.ts';
+import { team, useTeam } from './team.ts';
 
 const MIN_PX = 11;
 
 describe('the overview', () => {
-  let team: Team;
-  beforeAll(async () => {
-    const clock = lateClock();
-    team = await startTeam({ clock, env: SHOP_ENV });
-    await fillWithSamples(team, clock);
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+  const clock = lateClock();
+  useTeam({ clock, env: SHOP_ENV });
+  beforeAll(() => fillWithSamples(team, clock));
 
   it('has words in its charts that are large enough and not cut off at each width', async () => {
     const { page } = await team.openSignedIn('/overview');

@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import { BEN, expectNoReload, markPage, startTeam, withoutLive, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { BEN, expectNoReload, markPage, team, useTeam, withoutLive } from './team.ts';
 
 const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
 describe('payment links', () => {
-  let team: Team;
+  useTeam();
 
   beforeAll(async () => {
-    team = await startTeam();
     await teamOfTwo(team.service);
     await team.service.api.patch('/api/agent', { enabled: false });
   });
@@ -24,23 +23,13 @@ describe('payment links', () => {
     page.on('dialog', (dialog) => void dialog.accept());
     return page;
   };
-  afterEach(async () => {
-    await team.closeWindows();
-    await team.service.api.delete('/api/payment-accounts/stripe');
-  });
-  afterAll(() => team?.close());
+  afterEach(() => team.service.api.delete('/api/payment-accounts/stripe'));
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const card = (page: Page, amount = 'US$49.00') =>
     page.getByRole('article', { name: `Payment link for ${amount}` });
   const linksOf = async (id: string) =>
     (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
-
-  async function startConversation(name: string) {
-    const customer = await chatCustomer(team.service.url, { name });
-    const { conversation_id: id } = await customer.write('How do I pay?');
-    return { customer, id, path: `/conversations/${id}` };
-  }
 
   /** Creates a link by the API, which does not send it. */
   const createLink = async (
@@ -79,7 +68,7 @@ describe('payment links', () => {
     await ana.getByText('Saved.').waitFor();
 
     const ben = await openAs(path, BEN);
-    await ben.getByRole('article').getByText('How do I pay?').waitFor();
+    await ben.getByRole('article').getByText('Hello?').waitFor();
     await markPage(ben);
     await ana.goto(team.service.url + path);
     await fillInForm(ana);

@@ -1,35 +1,28 @@
 // Which members look at a conversation, and which write there, as the others see it.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { lateClock } from './sampleContent.ts';
-import { BEN, startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { BEN, team, useTeam } from './team.ts';
 
 describe('a conversation that two members have open', () => {
   const clock = lateClock();
-  let team: Team;
+  clock.behindMs = 60_000;
+  useTeam({ clock });
   let ana: Page;
   let ben: Page;
   let path: string;
 
-  beforeAll(async () => {
-    clock.behindMs = 60_000;
-    team = await startTeam({ clock });
-    await teamOfTwo(team.service);
-  });
+  beforeAll(() => teamOfTwo(team.service));
   beforeEach(async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
-    const { conversation_id: id } = await customer.write('Which maps do you have?');
-    path = `/conversations/${id}`;
+    ({ path } = await startConversation('Aisha'));
     const bens = await team.openSignedIn('/conversations', {}, BEN);
     // His browser dies in one of the tests.
     bens.allowErrors(/ERR_INTERNET_DISCONNECTED/);
     ben = bens.page;
     ({ page: ana } = await team.openSignedIn(path));
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const othersHere = (page: Page) => page.locator('#presence .here');
   const composer = (page: Page) => page.locator('.composer');

@@ -1,12 +1,12 @@
 // Pictures of the screens for the documents:
 // SCREENSHOTS=docs/screenshots npm run test:browser -- screenshots
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { beforeAll, describe, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { signedInBrowser } from '../helpers/browserless.ts';
 import { openWindow } from './browser.ts';
 import { SHOP_ENV, fillWithSamples, lateClock, type SampleContent } from './sampleContent.ts';
 import { testTool, tryAgent } from './screenStates.ts';
-import { startTeam, type Team } from './team.ts';
+import { team, useTeam } from './team.ts';
 
 interface Picture {
   readonly name: string;
@@ -70,17 +70,15 @@ async function comeBack(page: Page, { customer }: SampleContent) {
 const describeWhenWanted = process.env.SCREENSHOTS === undefined ? describe.skip : describe;
 
 describeWhenWanted('the pictures of the screens', () => {
-  let team: Team;
+  const clock = lateClock();
+  useTeam({ clock, env: SHOP_ENV });
   let content: SampleContent;
   beforeAll(async () => {
-    const clock = lateClock();
-    team = await startTeam({ clock, env: SHOP_ENV });
     content = await fillWithSamples(team, clock);
     await takeOver();
     const ana = await signedInBrowser(team.service.url);
     for (const name of ['n8n', 'Website']) await ana.post('/keys', { name });
   });
-  afterAll(() => team?.close());
 
   async function takeOver() {
     const { page } = await team.openSignedIn(`/conversations/${content.mine}`);
@@ -104,6 +102,5 @@ describeWhenWanted('the pictures of the screens', () => {
       await window.screenshot(`${name}-${mode}`);
       if (isPublic) await window.close();
     }
-    await team.closeWindows();
   });
 });

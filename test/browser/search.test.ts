@@ -1,16 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
 describe('a search in what was said', () => {
-  let team: Team;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+  useTeam();
 
   const isInView = (message: Locator) =>
     message.evaluate((element) => {
@@ -19,8 +14,7 @@ describe('a search in what was said', () => {
     });
 
   it('marks the words that match, and leads to the message', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Mara' });
-    await customer.write('Hello! Is the parcel A-1042 late?');
+    const { customer } = await startConversation('Mara', 'Hello! Is the parcel A-1042 late?');
     for (let i = 0; i < 40; i += 1) await customer.write(`And another thing: number ${i}.`);
     const { page } = await team.openSignedIn('/conversations?q=a1042');
     expect(await page.locator('mark').allTextContents()).toEqual(['A-1042']);

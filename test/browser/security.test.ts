@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, fillSignIn, join, signIn, startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { BEN, fillSignIn, join, signIn, team, useTeam } from './team.ts';
 
 const PAGES = [
   '/conversations',
@@ -20,14 +20,13 @@ const PAGES = [
 ];
 
 describe('the screens in a browser', () => {
-  let team: Team;
+  useTeam();
   let url: string;
   let stranger: TrackedServer;
   /** The content of the stranger's page. */
   let trap = '';
 
   beforeAll(async () => {
-    team = await startTeam();
     url = team.service.url;
     const server = createServer((_request, response) =>
       response
@@ -36,11 +35,7 @@ describe('the screens in a browser', () => {
     );
     stranger = await listenTracked(server, 0, '127.0.0.1');
   });
-  afterEach(() => team.closeWindows());
-  afterAll(async () => {
-    await stranger?.close();
-    await team?.close();
-  });
+  afterAll(() => stranger?.close());
 
   const countKeys = async (page: Page) => {
     await page.goto(`${url}/keys`);
@@ -218,8 +213,7 @@ describe('the screens in a browser', () => {
     await ana.page.goto(`${url}/team`);
     await ana.page.getByRole('button', { name: 'Remove Ben' }).click();
     await ana.page.getByText('Removed.').waitFor();
-    const customer = await chatCustomer(url, { name: 'Secret Customer' });
-    await customer.write('Hello, this is between us.');
+    await startConversation('Secret Customer');
     // The message makes the list load again, which leads Ben to the sign-in.
     await ben.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await fillSignIn(ben.page, BEN);

@@ -1,14 +1,9 @@
 // What surrounds the content of the team's pages: the navigation and the notices.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTeam, type Team } from './team.ts';
+import { describe, expect, it } from '@jest/globals';
+import { team, useTeam } from './team.ts';
 
 describe('the shell', () => {
-  let team: Team;
-  beforeAll(async () => {
-    team = await startTeam();
-  });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
+  useTeam();
 
   it('keeps the navigation in its place on every page', async () => {
     const { page } = await team.openSignedIn('/conversations', { width: 1280, height: 800 });

@@ -1,6 +1,6 @@
 // A service with its first member, an endpoint for tools and events, and a browser in which each
 // person has a window.
-import { expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/platform/clock.ts';
 import { MEMBER, MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
@@ -33,10 +33,24 @@ export interface Team {
   close(): Promise<void>;
 }
 
-export async function startTeam({
-  env = {},
-  clock,
-}: { env?: Record<string, string>; clock?: Clock } = {}): Promise<Team> {
+interface TeamOptions {
+  readonly env?: Record<string, string>;
+  readonly clock?: Clock;
+}
+
+/** The team that `useTeam` has started. */
+export let team: Team;
+
+/** Starts a team for the tests of a file, and closes their windows after each of them. */
+export function useTeam(options?: TeamOptions): void {
+  beforeAll(async () => {
+    team = await startTeam(options);
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+}
+
+export async function startTeam({ env = {}, clock }: TeamOptions = {}): Promise<Team> {
   const [browser, endpoint, graph, port] = await Promise.all([
     launchBrowser(),
     startToolEndpoint(),

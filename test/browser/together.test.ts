@@ -1,22 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, expectNoReload, markPage, startTeam, withoutLive, type Team } from './team.ts';
-import { customerWaitingForApproval, startAgent } from './waitingCustomers.ts';
+import { BEN, expectNoReload, markPage, team, useTeam, withoutLive } from './team.ts';
+import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 describe('two members in two browsers', () => {
-  let team: Team;
+  useTeam();
   let ana: Page;
   let ben: Page;
   let tool: DefinedTool;
 
   beforeAll(async () => {
-    team = await startTeam();
     await teamOfTwo(team.service);
-    tool = await startAgent(team);
+    tool = await startAgent();
   });
   beforeEach(async () => {
     [{ page: ana }, { page: ben }] = await Promise.all([
@@ -25,8 +23,6 @@ describe('two members in two browsers', () => {
     ]);
     for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const item = (page: Page, name: RegExp) => page.getByRole('link', { name });
@@ -34,18 +30,16 @@ describe('two members in two browsers', () => {
 
   /** A customer writes, and both members open the conversation. */
   async function bothOpenConversation(name: string, text = 'Hello, is anybody there?') {
-    const customer = await chatCustomer(team.service.url, { name });
-    const { conversation_id: id } = await customer.write(text);
-    await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
+    const { customer, path } = await startConversation(name, text);
+    await both((page) => page.goto(team.service.url + path));
     await both((page) => page.getByRole('article').getByText(text).waitFor());
     await both(markPage);
-    return { customer, id };
+    return customer;
   }
 
   it('see a new conversation, which loses its unread mark only for the one who has read it', async () => {
     await both(markPage);
-    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
-    await customer.write('Which maps do you have?');
+    const { customer } = await startConversation('Aisha', 'Which maps do you have?');
     await both((page) => item(page, /Aisha.*1 unread/).waitFor());
     await both(expectNoReload);
     await item(ana, /Aisha/).click();
@@ -59,7 +53,7 @@ describe('two members in two browsers', () => {
   });
 
   it('see each other take over, reply, set the stage, hand back and close', async () => {
-    const { customer } = await bothOpenConversation('Clara');
+    const customer = await bothOpenConversation('Clara');
     await button(ana, 'Take over').click();
     await ben.getByText('ana took over').waitFor();
     await button(ben, 'Take over from ana').waitFor();
@@ -104,7 +98,7 @@ describe('two members in two browsers', () => {
   });
 
   it('see at once how the other one has decided on a tool call', async () => {
-    const { id } = await customerWaitingForApproval(team, tool, { name: 'Ewa' });
+    const { id } = await customerWaitingForApproval(tool, { name: 'Ewa' });
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor());
     await both(markPage);
@@ -118,7 +112,7 @@ describe('two members in two browsers', () => {
   });
 
   it('decide at the same time: one decision counts, and the other member is told', async () => {
-    const { id } = await customerWaitingForApproval(team, tool, { name: 'Femi' });
+    const { id } = await customerWaitingForApproval(tool, { name: 'Femi' });
     // The second decision is already on its way when the first one arrives.
     await both(withoutLive);
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));

@@ -1,23 +1,13 @@
 // When something goes wrong, nothing typed is lost and the reader is told.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import { BEN, fillSignIn, signIn, startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { BEN, fillSignIn, signIn, team, useTeam } from './team.ts';
 
-let team: Team;
-beforeAll(async () => {
-  team = await startTeam();
-});
-afterEach(() => team.closeWindows());
-afterAll(() => team?.close());
+useTeam();
 
-const startConversation = async (name: string) => {
-  const customer = await chatCustomer(team.service.url, { name });
-  const { conversation_id: id } = await customer.write(`I am ${name}.`);
-  return { customer, id, path: `/conversations/${id}` };
-};
 const article = (page: Page, text: string) => page.getByRole('article').getByText(text);
 
 describe('one live connection for all pages of a browser', () => {
@@ -29,7 +19,7 @@ describe('one live connection for all pages of a browser', () => {
     for (let number = 2; number <= 7; number++) {
       const tab = await context.newPage();
       await tab.goto(team.service.url + path);
-      await article(tab, 'I am Ada.').waitFor();
+      await article(tab, 'Hello?').waitFor();
       tabs.push(tab);
     }
     await customer.write('Do you see this everywhere?');
@@ -41,7 +31,7 @@ describe('one live connection for all pages of a browser', () => {
     const { context, page } = await team.openSignedIn('/settings');
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     await page.goto(team.service.url + path);
-    await article(page, 'I am Bea.').waitFor();
+    await article(page, 'Hello?').waitFor();
     await customer.write('And without?');
     await article(page, 'And without?').waitFor();
   });

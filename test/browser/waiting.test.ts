@@ -1,24 +1,19 @@
 // The team decides in the browser what workflows ask: by keyboard, live, and not by accident.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
 import type { BrowserWindow } from './browser.ts';
-import { startTeam, type Team } from './team.ts';
+import { startConversation } from './customers.ts';
+import { team, useTeam } from './team.ts';
 
 describe('questions of workflows to the team', () => {
-  let team: Team;
+  useTeam();
   let window: BrowserWindow;
   let page: Page;
 
-  beforeAll(async () => {
-    team = await startTeam();
-  });
   beforeEach(async () => {
     window = await team.openSignedIn('/settings');
     page = window.page;
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   let executions = 0;
   const ask = async (wait: object): Promise<string> => {
@@ -53,9 +48,8 @@ describe('questions of workflows to the team', () => {
   });
 
   it('are decided by keyboard alone, with a half-written note that live changes keep', async () => {
-    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
-    const { conversation_id: conversationId } = await customer.write('Refund me, please.');
-    await page.goto(`${team.service.url}/conversations/${conversationId}`);
+    const { customer, id: conversationId, path } = await startConversation('Clara');
+    await page.goto(team.service.url + path);
     const id = await ask({
       message: 'Refund 49 EUR?',
       details: { order: 'A-1042' },
@@ -64,8 +58,8 @@ describe('questions of workflows to the team', () => {
     const note = page.getByLabel('Note, for your team and the workflow');
     await note.focus();
     await page.keyboard.type('Within');
-    await customer.write('Hello?');
-    await page.getByRole('article').getByText('Hello?').waitFor();
+    await customer.write('Still there?');
+    await page.getByRole('article').getByText('Still there?').waitFor();
     await note.focus();
     await page.keyboard.press('End');
     await page.keyboard.type(' 30 days');

@@ -1,18 +1,17 @@
 // How many bytes, after decompression, a browser loads to show a page of the inbox.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Response } from 'playwright-core';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { startTeam, type Team } from './team.ts';
+import { team, useTeam } from './team.ts';
 
 const KIB = 1024;
 const TEXT =
   'I have a question about an order that has not arrived yet. Could you look where it is?';
 
 describe('the weight of the inbox', () => {
-  let team: Team;
+  useTeam();
   let path: string;
   beforeAll(async () => {
-    team = await startTeam();
     for (let n = 1; n <= 55; n += 1) {
       const customer = await chatCustomer(team.service.url, {
         name: `Katharina Winterbourne ${n}`,
@@ -22,8 +21,6 @@ describe('the weight of the inbox', () => {
       path = `/conversations/${id}`;
     }
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   /** Loads a page with an empty cache. @returns the URLs it requested, and their bytes in total */
   async function load(pagePath: string) {

@@ -1,9 +1,9 @@
 // A thread around midnight shows the reader's local time.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { chatCustomer } from '../helpers/apiClient.ts';
+import { startConversation } from './customers.ts';
 import { lateClock } from './sampleContent.ts';
-import { startTeam, type Team } from './team.ts';
+import { team, useTeam } from './team.ts';
 
 const DAY = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
@@ -11,22 +11,18 @@ const TODAY = Math.floor(Date.now() / DAY) * DAY;
 const atUtc = (time: string) => TODAY - 2 * DAY + Date.parse(`1970-01-01T${time}Z`);
 
 describe('a thread around midnight in Tokyo', () => {
-  let team: Team;
+  const clock = lateClock();
+  const setClockTo = (instant: number) => void (clock.behindMs = Date.now() - instant);
+  setClockTo(atUtc('14:57:00'));
+  useTeam({ clock });
   let path: string;
   beforeAll(async () => {
-    const clock = lateClock();
-    const setClockTo = (instant: number) => void (clock.behindMs = Date.now() - instant);
-    setClockTo(atUtc('14:57:00'));
-    team = await startTeam({ clock });
-    const customer = await chatCustomer(team.service.url, { name: 'Yuki Mori' });
-    const { conversation_id: id } = await customer.write('Are you still open?');
+    const { customer, path: started } = await startConversation('Yuki Mori', 'Are you still open?');
     setClockTo(atUtc('15:02:00'));
     await customer.write('And tomorrow?');
     clock.behindMs = 0;
-    path = `/conversations/${id}`;
+    path = started;
   });
-  afterEach(() => team.closeWindows());
-  afterAll(() => team?.close());
 
   it('has the reader’s days and times of day', async () => {
     const { page } = await team.openSignedIn(path, { context: { timezoneId: 'Asia/Tokyo' } });
