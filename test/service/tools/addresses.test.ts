@@ -14,6 +14,7 @@ import {
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
+import { nextName, type Kind } from './toolService.ts';
 
 /** The addresses that each name resolves to. Tests change them, as they could not with real DNS. */
 const names = new Map<string, string[]>();
@@ -31,15 +32,11 @@ const useLookup = (used: unknown) => {
   syncBuiltinESMExports();
 };
 
-/** Names that the keyword agent tells apart. */
-const NAMES = ['find_order', 'book_table', 'check_stock', 'rent_bicycle'];
-
 describe('the address of a tool, at each call', () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
   /** Outside ALLOWED_NETWORKS, so no call may reach it. */
   let inside: ToolEndpoint;
-  let count = 0;
 
   beforeAll(async () => {
     useLookup(lookup);
@@ -68,9 +65,8 @@ describe('the address of a tool, at each call', () => {
   });
 
   const shop = () => `https://shop.test:${endpoint.port}`;
-  const define = async (kind: 'Webhook' | 'HTTP', url: string): Promise<DefinedTool> => {
-    const name = NAMES[count++ % NAMES.length]!;
-    const path = `/${name}/${count}`;
+  const define = async (kind: Kind, url: string): Promise<DefinedTool> => {
+    const { name, path } = nextName();
     const fields =
       kind === 'Webhook'
         ? { endpoint: url + path }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
@@ -18,44 +17,28 @@ import {
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  endpoint,
+  holdNext,
+  nextName,
+  removeTools,
+  service,
+  useToolService,
+} from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-/** Names that the keyword agent tells apart. */
-const NAMES = [
-  'find_order',
-  'book_table',
-  'check_stock',
-  'rent_bicycle',
-  'water_garden',
-  'paint_fence',
-];
 const DAY_MS = 24 * 3_600_000;
 
 describe('a call that a person decides about', () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
   let clockAheadMs = 0;
-  let count = 0;
-
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({
-      ca: endpoint.ca,
-      env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
-      clock: { now: () => new Date(Date.now() + clockAheadMs) },
-    });
+  useToolService({
+    env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
+    clock: { now: () => new Date(Date.now() + clockAheadMs) },
   });
   beforeEach(() => endpoint.forget());
-  afterEach(async () => {
-    for (const { id } of (await service.api.get('/api/tools')).body.data)
-      await service.api.delete(`/api/tools/${id}`);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-  });
+  afterEach(removeTools);
 
   interface Waiting {
     tool: DefinedTool;
@@ -64,13 +47,9 @@ describe('a call that a person decides about', () => {
     call: Json;
   }
 
-  const define = async (fields: Json = {}): Promise<DefinedTool> => {
-    const name = NAMES[count++ % NAMES.length]!;
-    const tool = await endpoint.define(
-      service.api,
-      { name, ask_before_running: true, ...fields },
-      `/${name}/${count}`,
-    );
+  const define = async (): Promise<DefinedTool> => {
+    const { name, path } = nextName();
+    const tool = await endpoint.define(service.api, { name, ask_before_running: true }, path);
     await makeLive(service.api, tool);
     endpoint.forget();
     return tool;
@@ -86,20 +65,14 @@ describe('a call that a person decides about', () => {
   const requestApproval = async (given?: DefinedTool): Promise<Waiting> => {
     const tool = given ?? (await define());
     const { customer, conversationId } = await ask(service.url, tool);
-    const call = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
+    const call = await untilCallIs(conversationId, 'pending_approval');
     expect(await agentSays(customer)).toBe(SENTENCES.waitingForApproval.en);
     return { tool, customer, conversationId, call };
   };
 
-  /** Holds the next request to a tool. @returns answers it with 500 */
-  const holdNext = ({ path }: DefinedTool) => {
-    let held: ServerResponse | undefined;
-    endpoint.answer(path, (_request, response) => void (held = response));
-    return async () => {
-      const response = await waitFor('the request', () => held, { everyMs: 5 });
-      response.writeHead(500).end();
-    };
-  };
+  /** Waits until a call has one of these statuses. */
+  const untilCallIs = (conversationId: string, ...statuses: string[]) =>
+    callIn(service.api, `conversation_id=${conversationId}`, ...statuses);
 
   /** Moves the clock, and has the service look for calls that are due. */
   const later = async (ms: number) => {
@@ -215,9 +188,11 @@ describe('a call that a person decides about', () => {
     await later(DAY_MS - 60_000);
     expect((await callOf(waiting)).status).toBe('pending_approval');
     await later(61_000);
-    expect(
-      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'expired'),
-    ).toMatchObject({ attempts: 0, decision: null, error: null });
+    expect(await untilCallIs(waiting.conversationId, 'expired')).toMatchObject({
+      attempts: 0,
+      decision: null,
+      error: null,
+    });
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalExpired.en);
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
     expect((await decide(waiting, 'approve')).body.error.code).toBe('approval_already_decided');
@@ -229,7 +204,7 @@ describe('a call that a person decides about', () => {
     clockAheadMs += DAY_MS + 1;
     const { status, body } = await decide(waiting, 'approve');
     expect([status, body.error.code]).toEqual([409, 'approval_already_decided']);
-    await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'expired');
+    await untilCallIs(waiting.conversationId, 'expired');
     expect(endpoint.requests).toHaveLength(0);
   });
 
@@ -251,9 +226,9 @@ describe('a call that a person decides about', () => {
     expect(await callOf(decided)).toEqual(decided.call);
     expect((await conversation(decided.conversationId)).pending_approvals).toBe(1);
     expect((await decide(decided, 'approve')).status).toBe(200);
-    await callIn(service.api, `conversation_id=${decided.conversationId}`, 'succeeded');
+    await untilCallIs(decided.conversationId, 'succeeded');
     await later(DAY_MS + 1000);
-    await callIn(service.api, `conversation_id=${forgotten.conversationId}`, 'expired');
+    await untilCallIs(forgotten.conversationId, 'expired');
     expect(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).toEqual([
       decided.call.tool_call_id,
     ]);
@@ -276,12 +251,7 @@ describe('a call that a person decides about', () => {
       for (const { status, body } of answers)
         if (status === 409) expect(body.error.code).toBe('approval_already_decided');
       const winner = answers.find(({ status }) => status === 200)!.body;
-      const ended = await callIn(
-        service.api,
-        `conversation_id=${waiting.conversationId}`,
-        'succeeded',
-        'rejected',
-      );
+      const ended = await untilCallIs(waiting.conversationId, 'succeeded', 'rejected');
       expect([ended.decision, ended.status]).toEqual([
         winner.decision,
         winner.decision.approved ? 'succeeded' : 'rejected',
@@ -295,7 +265,7 @@ describe('a call that a person decides about', () => {
   it('cannot be decided again, nor can a call that needs no decision; a bad note and an unknown call are refused', async () => {
     const waiting = await requestApproval();
     await decide(waiting, 'approve');
-    await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
+    await untilCallIs(waiting.conversationId, 'succeeded');
     const tested = (await service.api.post(`/api/tools/${waiting.tool.id}/test`, {})).body;
     for (const call of [waiting.call, tested])
       for (const verb of ['approve', 'reject'] as const)
@@ -315,21 +285,22 @@ describe('a call that a person decides about', () => {
       );
     const answers = await Promise.all([approve(), approve(), approve()]);
     for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]!.body]);
-    await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
+    await untilCallIs(waiting.conversationId, 'succeeded');
     expect((await approve()).body).toEqual(answers[0]!.body);
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
   it('gets no second attempt when its tool is removed during the first; the customer is told', async () => {
     const waiting = await requestApproval();
-    const letGo = holdNext(waiting.tool);
+    const letGo = holdNext(waiting.tool.path);
     await decide(waiting, 'approve');
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     await service.api.delete(`/api/tools/${waiting.tool.id}`);
-    await letGo();
-    expect(
-      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'cancelled'),
-    ).toMatchObject({ attempts: 1, decision: { approved: true } });
+    await letGo(500);
+    expect(await untilCallIs(waiting.conversationId, 'cancelled')).toMatchObject({
+      attempts: 1,
+      decision: { approved: true },
+    });
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
@@ -423,7 +394,7 @@ describe('a call that a person decides about', () => {
         });
         endpoint.answer(waiting.tool.path, { json: { message: 'The table is booked.' } });
         await decide(waiting, 'approve');
-        await callIn(service.api, `conversation_id=${id}`, 'succeeded');
+        await untilCallIs(id, 'succeeded');
         expect(await saidByAgent(customer)).toHaveLength(1);
         await post(id, 'messages', { text: 'Your parcel has shipped.' });
         await post(id, 'handback');
@@ -530,9 +501,10 @@ describe('a call that a person decides about', () => {
     await agentSays(waiting.customer, 2);
     expect(await callOf(waiting)).toEqual(waiting.call);
     expect((await decide(waiting, 'approve')).status).toBe(200);
-    expect(
-      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
-    ).toMatchObject({ tool_call_id: waiting.call.tool_call_id, attempts: 1 });
+    expect(await untilCallIs(waiting.conversationId, 'succeeded')).toMatchObject({
+      tool_call_id: waiting.call.tool_call_id,
+      attempts: 1,
+    });
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
@@ -561,15 +533,13 @@ describe('a call that a person decides about', () => {
 
   it('goes on to its end when somebody takes over after it was approved; the agent says nothing until the hand-back', async () => {
     const waiting = await requestApproval();
-    const letGo = holdNext(waiting.tool);
+    const letGo = holdNext(waiting.tool.path);
     await decide(waiting, 'approve');
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     const path = `/api/conversations/${waiting.conversationId}`;
     await service.api.post(`${path}/takeover`);
-    await letGo();
-    expect(
-      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
-    ).toMatchObject({ attempts: 2 });
+    await letGo(500);
+    expect(await untilCallIs(waiting.conversationId, 'succeeded')).toMatchObject({ attempts: 2 });
     expect(endpoint.at(waiting.tool.path)).toHaveLength(2);
     expect(await saidByAgent(waiting.customer)).toHaveLength(1);
     await service.api.post(`${path}/messages`, { text: 'I am here.' });
@@ -598,7 +568,7 @@ describe('a call that a person decides about', () => {
       'for maria.lopez@example.com or 011 5555 0134, order 77001122?',
       claims,
     );
-    const call = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
+    const call = await untilCallIs(conversationId, 'pending_approval');
     endpoint.answer(tool.path, {
       json: {
         mail: 'MARIA.LOPEZ@example.com',
@@ -610,7 +580,7 @@ describe('a call that a person decides about', () => {
     await decide({ call }, 'approve', {
       note: 'Rang 011 5555 0134, wrote to maria.lopez@example.com.',
     });
-    const ended = await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
+    const ended = await untilCallIs(conversationId, 'succeeded');
     await agentSays(customer, 2);
     const shown = JSON.stringify([
       call,

@@ -17,6 +17,7 @@ import {
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { callIdsAt, type Kind } from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
@@ -56,15 +57,11 @@ describe('a call of a tool in a process that dies', () => {
     await tls?.remove();
   });
 
-  const define = (
-    kind: 'Webhook' | 'HTTP',
-    name: string,
-    fields: Json = {},
-  ): Promise<DefinedTool> => {
+  const define = (kind: Kind, name: string, fields: Json = {}): Promise<DefinedTool> => {
     const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
     return defineKind(service.api, { name, timeout: 60, ...fields });
   };
-  const defineLive = async (kind: 'Webhook' | 'HTTP', name: string, fields: Json = {}) => {
+  const defineLive = async (kind: Kind, name: string, fields: Json = {}) => {
     const tool = await define(kind, name, fields);
     await makeLive(service.api, tool);
     return tool;
@@ -74,10 +71,7 @@ describe('a call of a tool in a process that dies', () => {
     void service.api.post(`/api/tools/${id}/test`, {}).catch(() => {});
   const untilRequest = (tool: DefinedTool, requests: number) =>
     waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
-  const idsAt = (tool: DefinedTool): string[] =>
-    tool.secret === null
-      ? endpoint.at(tool.path).map(({ headers }) => String(headers['x-call']))
-      : endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id as string);
+  const idsAt = (tool: DefinedTool) => callIdsAt(endpoint, tool);
   /** Waits for the end of a tool's test call. */
   const endedTest = (tool: DefinedTool): Promise<Json> =>
     callIn(

@@ -1,26 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import { startToolEndpoint, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import { describe, expect, it } from '@jest/globals';
+import { endpoint, service, useToolService } from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
 type Json = any;
 
 describe("a tool's definition", () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
+  useToolService({ env: { ALLOWED_NETWORKS: '127.0.0.1/32' } });
   let count = 0;
-
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({
-      ca: endpoint.ca,
-      env: { ALLOWED_NETWORKS: '127.0.0.1/32' },
-    });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-  });
 
   const newName = () => `tool_${++count}`;
   const webhookTool = (fields: Json = {}) => ({
@@ -43,6 +29,8 @@ describe("a tool's definition", () => {
     ...fields,
   });
   const postTool = (body: Json) => service.api.post('/api/tools', body);
+  const readTool = async (id: string) => (await service.api.get(`/api/tools/${id}`)).body;
+  const patchTool = (id: string, changes: Json) => service.api.patch(`/api/tools/${id}`, changes);
   const createTool = async (body: Json) => {
     const answer = await postTool(body);
     expect([answer.status, answer.body.error]).toEqual([201, undefined]);
@@ -52,12 +40,7 @@ describe("a tool's definition", () => {
 
   it('is a draft with defaults, and shows the signing secret of a Webhook tool this once only', async () => {
     const name = newName();
-    const { status, body } = await postTool({
-      name,
-      description: 'Finds an order.',
-      kind: 'Webhook',
-      endpoint: `${endpoint.url}/tool`,
-    });
+    const { status, body } = await postTool(webhookTool({ name }));
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^tool_[0-9A-Z]{26}$/),
@@ -82,10 +65,8 @@ describe("a tool's definition", () => {
       updated_at: body.created_at,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
-    const read = (await service.api.get(`/api/tools/${body.id}`)).body;
-    const { secret, ...shown } = body;
-    expect(read).toEqual(shown);
-    expect(secret).toEqual(expect.any(String));
+    const { secret: _, ...shown } = body;
+    expect(await readTool(body.id)).toEqual(shown);
   });
 
   it('of the HTTP kind has a template in its stored form, the names of its secrets, and no signing secret', async () => {
@@ -110,7 +91,7 @@ describe("a tool's definition", () => {
 
   it('calls no endpoint when it is saved', async () => {
     const { id } = await createTool(webhookTool());
-    await service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/changed` });
+    await patchTool(id, { endpoint: `${endpoint.url}/changed` });
     expect(endpoint.requests).toHaveLength(0);
   });
 
@@ -216,31 +197,21 @@ describe("a tool's definition", () => {
   );
 
   it('does not mix kinds', async () => {
+    const invalid = (param: string) => ({ code: 'invalid_request', param });
     const both = { endpoint: `${endpoint.url}/tool`, request_template: template() };
-    expect((await postTool(webhookTool(both))).body.error).toMatchObject({
-      code: 'invalid_request',
-      param: 'request_template',
-    });
-    expect((await postTool(httpTool(both))).body.error).toMatchObject({
-      code: 'invalid_request',
-      param: 'endpoint',
-    });
-    const { id } = await createTool(webhookTool());
-    for (const [fields, param] of [
-      [{ request_template: template() }, 'request_template'],
-      [{ secrets: { A: 'bcde' } }, 'secrets'],
-      [{ kind: 'HTTP' }, 'kind'],
-    ] as const) {
-      expect((await service.api.patch(`/api/tools/${id}`, fields)).body.error).toMatchObject({
-        code: 'invalid_request',
-        param,
-      });
-    }
-    const other = await createTool(httpTool());
-    expect(
-      (await service.api.patch(`/api/tools/${other.id}`, { endpoint: `${endpoint.url}/tool` })).body
-        .error,
-    ).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
+    expect((await postTool(webhookTool(both))).body.error).toMatchObject(
+      invalid('request_template'),
+    );
+    expect((await postTool(httpTool(both))).body.error).toMatchObject(invalid('endpoint'));
+    const webhook = await createTool(webhookTool());
+    const http = await createTool(httpTool());
+    for (const [{ id }, changes, param] of [
+      [webhook, { request_template: template() }, 'request_template'],
+      [webhook, { secrets: { A: 'bcde' } }, 'secrets'],
+      [webhook, { kind: 'HTTP' }, 'kind'],
+      [http, { endpoint: `${endpoint.url}/tool` }, 'endpoint'],
+    ] as const)
+      expect((await patchTool(id, changes)).body.error).toMatchObject(invalid(param));
   });
 
   it('refuses unknown fields, when it is created and when it is changed', async () => {
@@ -253,9 +224,9 @@ describe("a tool's definition", () => {
       { secret: 'mine' },
       { id: 'tool_x' },
     ]) {
-      expect((await service.api.patch(`/api/tools/${id}`, field)).status).toBe(400);
+      expect((await patchTool(id, field)).status).toBe(400);
     }
-    expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({
+    expect(await readTool(id)).toMatchObject({
       status: 'draft',
       tested_at: null,
     });
@@ -302,11 +273,11 @@ describe("a tool's definition", () => {
   it('refuses such an address in a change too, and keeps the one it has', async () => {
     const { id } = await createTool(webhookTool());
     const change = { endpoint: 'https://10.0.0.1/tool' };
-    expect((await service.api.patch(`/api/tools/${id}`, change)).body.error).toMatchObject({
+    expect((await patchTool(id, change)).body.error).toMatchObject({
       code: 'target_url_not_public',
       param: 'endpoint',
     });
-    expect((await service.api.get(`/api/tools/${id}`)).body.endpoint).toBe(`${endpoint.url}/tool`);
+    expect((await readTool(id)).endpoint).toBe(`${endpoint.url}/tool`);
   });
 
   it.each([
@@ -392,15 +363,11 @@ describe("a tool's definition", () => {
       param: 'name',
     });
     const second = await createTool(webhookTool());
-    const renamed = await service.api.patch(`/api/tools/${second.id}`, { name: first.name });
+    const renamed = await patchTool(second.id, { name: first.name });
     expect([renamed.status, renamed.body.error.existing_id]).toEqual([409, first.id]);
-    expect((await service.api.patch(`/api/tools/${first.id}`, { name: first.name })).status).toBe(
-      200,
-    );
+    expect((await patchTool(first.id, { name: first.name })).status).toBe(200);
     await service.api.delete(`/api/tools/${first.id}`);
-    expect((await service.api.patch(`/api/tools/${second.id}`, { name: first.name })).status).toBe(
-      200,
-    );
+    expect((await patchTool(second.id, { name: first.name })).status).toBe(200);
   });
 
   it('gets a name that only one of several requests at once may take', async () => {
@@ -429,12 +396,10 @@ describe("a tool's definition", () => {
         { name: newName() },
         { secrets: { OTHER: 'other-value' } },
       ];
-      const answers = await Promise.all(
-        changes.map((change) => service.api.patch(`/api/tools/${id}`, change)),
-      );
+      const answers = await Promise.all(changes.map((change) => patchTool(id, change)));
       expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
       const { secrets: _, ...visible } = Object.assign({}, ...changes);
-      expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({
+      expect(await readTool(id)).toMatchObject({
         ...visible,
         secret_names: ['TOKEN', 'OTHER'],
         request_template: { url: `${endpoint.url}/orders` },
@@ -445,13 +410,9 @@ describe("a tool's definition", () => {
   it('can be edited while its address is not allowed, as long as the address stays', async () => {
     const { id } = await createTool(webhookTool());
     await service.restart({ ALLOWED_NETWORKS: '10.0.0.0/8' });
-    expect((await service.api.patch(`/api/tools/${id}`, { ask_before_running: true })).status).toBe(
-      200,
-    );
-    expect(
-      (await service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` })).body
-        .error.code,
-    ).toBe('target_url_not_public');
+    expect((await patchTool(id, { ask_before_running: true })).status).toBe(200);
+    const moved = await patchTool(id, { endpoint: `${endpoint.url}/other` });
+    expect(moved.body.error.code).toBe('target_url_not_public');
     await service.restart({});
   });
 
@@ -460,7 +421,7 @@ describe("a tool's definition", () => {
       ...httpTool({}, { query: { q: '{{args.q}}' } }),
       parameters: object({ q: { type: 'string' } }),
     });
-    const { status, body } = await service.api.patch(`/api/tools/${id}`, {
+    const { status, body } = await patchTool(id, {
       parameters: object({ other: {} }),
     });
     expect([status, body.error.param]).toEqual([400, 'request_template.query.q']);
@@ -468,36 +429,33 @@ describe("a tool's definition", () => {
 
   it('takes no Idempotency-Key where a secret is shown or an endpoint is called, and makes a change once for one key', async () => {
     const headers = { 'idempotency-key': 'k-1' };
-    expect((await service.api.post('/api/tools', webhookTool(), headers)).body.error.code).toBe(
-      'idempotency_key_not_allowed',
-    );
     const { id } = await createTool(webhookTool());
-    expect((await service.api.post(`/api/tools/${id}/test`, {}, headers)).body.error.code).toBe(
-      'idempotency_key_not_allowed',
-    );
-    expect(
-      (await service.api.post(`/api/tools/${id}/rotate-secret`, undefined, headers)).body.error
-        .code,
-    ).toBe('idempotency_key_not_allowed');
+    for (const [path, sent] of [
+      ['/api/tools', webhookTool()],
+      [`/api/tools/${id}/test`, {}],
+      [`/api/tools/${id}/rotate-secret`],
+    ] as const) {
+      const { body } = await service.api.post(path, sent, headers);
+      expect([path, body.error.code]).toEqual([path, 'idempotency_key_not_allowed']);
+    }
     expect(endpoint.requests).toHaveLength(0);
     const first = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
-    await service.api.patch(`/api/tools/${id}`, { timeout: 30 });
+    await patchTool(id, { timeout: 30 });
     const again = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
     expect([first.status, again.body]).toEqual([200, first.body]);
-    expect((await service.api.get(`/api/tools/${id}`)).body.timeout).toBe(30);
+    expect((await readTool(id)).timeout).toBe(30);
   });
 
   it('is listed newest first, by pages, by name and by status', async () => {
     const names = [newName(), newName(), newName()];
     for (const name of names) await createTool(webhookTool({ name }));
     const list = async (query: string) => (await service.api.get(`/api/tools${query}`)).body;
+    const namesIn = (page: Json) => page.data.map(({ name }: Json) => name);
     const first = await list('?limit=2');
-    expect(first.data.map(({ name }: Json) => name)).toEqual([names[2], names[1]]);
+    expect(namesIn(first)).toEqual([names[2], names[1]]);
     const second = await list(`?limit=2&cursor=${first.next_cursor}`);
     expect(second.data[0].name).toBe(names[0]);
-    expect((await list(`?name=${names[1]}`)).data.map(({ name }: Json) => name)).toEqual([
-      names[1],
-    ]);
+    expect(namesIn(await list(`?name=${names[1]}`))).toEqual([names[1]]);
     expect((await list('?name=no_such_tool')).data).toEqual([]);
     expect((await list('?status=live')).data).toEqual([]);
     expect((await list('?status=draft&limit=200')).data.length).toBeGreaterThan(3);

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startModelServer, text, toolCalls } from '../../helpers/modelServer.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
+import { startTestService } from '../../helpers/service.ts';
 import {
   agentSays,
   ask,
   hang,
   makeLive,
   newestCall,
-  startToolEndpoint,
   TOOL_TEST_ENV,
-  type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
+import { endpoint, service, useToolService } from './toolService.ts';
 
 const QUESTION = {
   type: 'object',
@@ -21,17 +20,7 @@ const QUESTION = {
 };
 
 describe('what a tool is sent, and the record of it', () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
-
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-  });
+  useToolService();
 
   it('is the envelope of four fields, signed, and nothing else', async () => {
     const { id, secret, path } = await endpoint.define(service.api, {

@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   body,
   jsonOf,
   redirect,
   startToolEndpoint,
-  TOOL_TEST_ENV,
   type Answer,
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
+import { endpoint, service, useToolService } from './toolService.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const SIGNATURE_HEADERS = [
@@ -23,24 +22,18 @@ const SIGNATURE_HEADERS = [
 type Json = any;
 
 describe('a call of an HTTP tool', () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
+  useToolService();
   let other: ToolEndpoint;
   let count = 0;
 
   beforeAll(async () => {
-    [endpoint, other] = [await startToolEndpoint(), await startToolEndpoint()];
-    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV });
+    other = await startToolEndpoint();
   });
   afterEach(() => {
     endpoint.forget();
     other.forget();
   });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-    await other?.close();
-  });
+  afterAll(() => other?.close());
 
   /** Makes a tool with this template and tests it once. It calls `/api` unless the template says otherwise. */
   const call = async (
@@ -64,6 +57,8 @@ describe('a call of an HTTP tool', () => {
     });
     return record;
   };
+  const succeeded = { status: 'succeeded' };
+  const failedOnce = (type: string) => ({ status: 'failed', attempts: 1, error: { type } });
 
   it("sends a request in the API's own shape, without a signature", async () => {
     const parameters = {
@@ -99,24 +94,14 @@ describe('a call of an HTTP tool', () => {
   });
 
   it('reads JSON without a content type, text, and an empty body, but no broken JSON', async () => {
-    expect(await call({}, [body('{"a":1}', {})])).toMatchObject({
-      status: 'succeeded',
-      result: { a: 1 },
-    });
-    expect(await call({}, [body('hello', { 'content-type': 'text/plain' })])).toMatchObject({
-      status: 'succeeded',
-      result: 'hello',
-    });
-    expect(await call({}, [body('', {}, 204)])).toMatchObject({
-      status: 'succeeded',
-      http_status: 204,
-      result: null,
-    });
-    expect(await call({}, [body('{"a":1')])).toMatchObject({
-      status: 'failed',
-      attempts: 1,
-      error: { type: 'invalid_response' },
-    });
+    const text = { 'content-type': 'text/plain' };
+    for (const [answer, read] of [
+      [body('{"a":1}', {}), { result: { a: 1 } }],
+      [body('hello', text), { result: 'hello' }],
+      [body('', {}, 204), { result: null, http_status: 204 }],
+    ] as const)
+      expect(await call({}, [answer])).toMatchObject({ ...succeeded, ...read });
+    expect(await call({}, [body('{"a":1')])).toMatchObject(failedOnce('invalid_response'));
   });
 
   it('keeps only the response_fields of the answer', async () => {
@@ -138,11 +123,8 @@ describe('a call of an HTTP tool', () => {
         timeout: 30,
       }),
     ).toMatchObject({ status: 'succeeded', result: { a: 1 } });
-    expect(await call({}, [body(jsonOf(5 * MEBIBYTE + 1))], { timeout: 30 })).toMatchObject({
-      status: 'failed',
-      attempts: 1,
-      error: { type: 'too_large' },
-    });
+    const tooLarge = body(jsonOf(5 * MEBIBYTE + 1));
+    expect(await call({}, [tooLarge], { timeout: 30 })).toMatchObject(failedOnce('too_large'));
     expect(endpoint.requests).toHaveLength(2);
   });
 
@@ -161,22 +143,20 @@ describe('a call of an HTTP tool', () => {
     });
     expect(endpoint.requests).toHaveLength(6);
     endpoint.forget();
-    expect(await call({}, Array<Answer>(7).fill(redirects(6)))).toMatchObject({
-      status: 'failed',
-      attempts: 1,
-      error: { type: 'redirect' },
-    });
+    expect(await call({}, Array<Answer>(7).fill(redirects(6)))).toMatchObject(
+      failedOnce('redirect'),
+    );
     expect(endpoint.requests).toHaveLength(6);
   });
 
   it('stops at the sixth redirect of a circle', async () => {
-    expect(await call({}, Array<Answer>(10).fill(redirect('/api', 301)))).toMatchObject({
-      status: 'failed',
-      attempts: 1,
-      error: { type: 'redirect' },
-    });
+    expect(await call({}, Array<Answer>(10).fill(redirect('/api', 301)))).toMatchObject(
+      failedOnce('redirect'),
+    );
     expect(endpoint.requests).toHaveLength(6);
   });
+
+  const secrets = { TOKEN: 'a-token-value' };
 
   it('keeps its headers in a redirect on its own origin, and sends none of them to another', async () => {
     const template = {
@@ -187,17 +167,14 @@ describe('a call of an HTTP tool', () => {
         'x-plain': 'plain',
       },
     };
-    const secrets = { TOKEN: 'a-token-value' };
-    expect(await call(template, [redirect('/next')], { secrets })).toMatchObject({
-      status: 'succeeded',
-    });
+    expect(await call(template, [redirect('/next')], { secrets })).toMatchObject(succeeded);
     expect(endpoint.requests[1]!.headers).toMatchObject({
       authorization: 'Bearer a-token-value',
       'x-plain': 'plain',
     });
-    expect(await call(template, [redirect(`${other.url}/there`)], { secrets })).toMatchObject({
-      status: 'succeeded',
-    });
+    expect(await call(template, [redirect(`${other.url}/there`)], { secrets })).toMatchObject(
+      succeeded,
+    );
     expect(other.requests).toHaveLength(1);
     for (const name of ['authorization', 'x-api-key', 'cookie', 'x-plain'])
       expect(other.requests[0]!.headers).not.toHaveProperty(name);
@@ -209,9 +186,9 @@ describe('a call of an HTTP tool', () => {
     const record = await call(
       { headers: { authorization: 'Bearer {{secrets.TOKEN}}' } },
       [redirect(`${other.url}/there`)],
-      { secrets: { TOKEN: 'a-token-value' } },
+      { secrets },
     );
-    expect(record).toMatchObject({ status: 'succeeded' });
+    expect(record).toMatchObject(succeeded);
     expect(endpoint.at('/home')[0]!.headers).not.toHaveProperty('authorization');
   });
 
@@ -219,59 +196,45 @@ describe('a call of an HTTP tool', () => {
     const record = await call(
       { headers: { accept: '{{secrets.TOKEN}}', 'accept-language': 'x-{{secrets.TOKEN}}' } },
       [redirect(`${other.url}/there`)],
-      { secrets: { TOKEN: 'a-token-value' } },
+      { secrets },
     );
-    expect(record.status).toBe('succeeded');
+    expect(record).toMatchObject(succeeded);
     expect(JSON.stringify(other.requests.map(({ headers }) => headers))).not.toContain(
       'a-token-value',
     );
   });
 
+  const post = { method: 'POST', body: { a: 1 } };
+
   it.each([301, 302, 303])('goes on with GET and without the body after a %i', async (status) => {
-    expect(
-      await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)]),
-    ).toMatchObject({ status: 'succeeded' });
-    expect([
-      endpoint.requests[1]!.method,
-      endpoint.requests[1]!.rawBody.toString(),
-      endpoint.requests[1]!.headers['content-type'],
-    ]).toEqual(['GET', '', undefined]);
+    expect(await call(post, [redirect('/next', status)])).toMatchObject(succeeded);
+    const { method, rawBody, headers } = endpoint.requests[1]!;
+    expect([method, rawBody.toString(), headers['content-type']]).toEqual(['GET', '', undefined]);
   });
 
   it.each([307, 308])(
     'keeps method and body after a %i on its own origin, and fails on another',
     async (status) => {
-      expect(
-        await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)]),
-      ).toMatchObject({ status: 'succeeded' });
-      expect([endpoint.requests[1]!.method, endpoint.requests[1]!.rawBody.toString()]).toEqual([
-        'POST',
-        '{"a":1}',
-      ]);
-      expect(
-        await call({ method: 'POST', body: { a: 1 } }, [redirect(`${other.url}/there`, status)]),
-      ).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
-      expect(
-        await call({ method: 'DELETE' }, [redirect(`${other.url}/there`, status)]),
-      ).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
+      expect(await call(post, [redirect('/next', status)])).toMatchObject(succeeded);
+      const { method, rawBody } = endpoint.requests[1]!;
+      expect([method, rawBody.toString()]).toEqual(['POST', '{"a":1}']);
+      const away = redirect(`${other.url}/there`, status);
+      for (const template of [post, { method: 'DELETE' }])
+        expect(await call(template, [away])).toMatchObject(failedOnce('redirect'));
       expect(other.requests).toHaveLength(0);
-      expect(await call({}, [redirect(`${other.url}/there`, status)])).toMatchObject({
-        status: 'succeeded',
-      });
+      expect(await call({}, [away])).toMatchObject(succeeded);
       expect(other.requests).toHaveLength(1);
     },
   );
 
   it.each([
-    ['300', body('', {}, 300), 300],
-    ['304', body('', {}, 304), 304],
-    ['a 302 without a location', body('', {}, 302), 302],
-  ])('treats %s as a failure', async (_what, answer, status) => {
-    expect(await call({}, [answer])).toMatchObject({
-      status: 'failed',
-      attempts: 1,
+    ['300', 300],
+    ['304', 304],
+    ['a 302 without a location', 302],
+  ])('treats %s as a failure', async (_what, status) => {
+    expect(await call({}, [body('', {}, status)])).toMatchObject({
+      ...failedOnce('http_status'),
       http_status: status,
-      error: { type: 'http_status' },
     });
   });
 

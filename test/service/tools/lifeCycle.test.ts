@@ -1,68 +1,37 @@
-import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/keyword/sentences.ts';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   agentSays,
   ask,
   callIn,
   makeLive,
-  startToolEndpoint,
-  TOOL_TEST_ENV,
   wakeToolCalls,
   type DefinedTool,
-  type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import {
+  defineTool,
+  endpoint,
+  holdNext,
+  removeTools,
+  service,
+  useToolService,
+} from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-/** Names that the keyword agent tells apart. */
-const NAMES = [
-  'find_order',
-  'book_table',
-  'check_stock',
-  'rent_bicycle',
-  'water_garden',
-  'paint_fence',
-];
-
 describe('the life of a tool', () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
   /** Stands still unless a test moves it. */
   let now = Date.now();
-  let count = 0;
-
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({
-      ca: endpoint.ca,
-      env: TOOL_TEST_ENV,
-      clock: { now: () => new Date(now) },
-    });
-  });
+  useToolService({ clock: { now: () => new Date(now) } });
   beforeEach(() => endpoint.forget());
   afterEach(async () => {
     expect(endpoint.faults).toEqual([]);
-    for (const { id } of (await service.api.get('/api/tools')).body.data)
-      await service.api.delete(`/api/tools/${id}`);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
+    await removeTools();
   });
 
-  const define = (
-    kind: 'Webhook' | 'HTTP' = 'Webhook',
-    fields: Json = {},
-  ): Promise<DefinedTool> => {
-    const name = NAMES[count++ % NAMES.length]!;
-    const defineKind = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
-    return defineKind(service.api, { name, ...fields }, `/${name}/${count}`);
-  };
   const read = async ({ id }: DefinedTool): Promise<Json> =>
     (await service.api.get(`/api/tools/${id}`)).body;
   const testCall = async ({ id }: DefinedTool, args: Json = {}): Promise<Json> =>
@@ -81,14 +50,19 @@ describe('the life of a tool', () => {
   const untilRequest = (tool: DefinedTool, requests: number) =>
     waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
 
-  /** Holds the next request to a tool. @returns answers it */
-  const holdNext = (tool: DefinedTool) => {
-    let held: ServerResponse | undefined;
-    endpoint.answer(tool.path, (_request, response) => void (held = response));
-    return async (status = 200) => {
-      const response = await waitFor('the request', () => held, { everyMs: 5 });
-      response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
-    };
+  const untilLive = (tool: DefinedTool) =>
+    until(tool, 'going live', ({ status }) => status === 'live');
+  const pause = ({ id }: DefinedTool) => service.api.post(`/api/tools/${id}/pause`);
+  const edit = ({ id }: DefinedTool, changes: Json) =>
+    service.api.patch(`/api/tools/${id}`, changes);
+
+  /** Lets a new tool go live, and holds its test call. @returns the tool, and what answers the call */
+  const beginGoingLive = async () => {
+    const tool = await defineTool();
+    const letGo = holdNext(tool.path);
+    await goLive(tool, { arguments: {} });
+    await untilRequest(tool, 1);
+    return { tool, letGo };
   };
 
   /** Moves the clock, and has the service look for calls that are due. */
@@ -115,7 +89,7 @@ describe('the life of a tool', () => {
 
   describe('needs one successful test call to go live', () => {
     it('is refused untested, and after calls that failed', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       expect((await goLive(tool)).body.error).toMatchObject({ code: 'tool_not_tested' });
       endpoint.answer(tool.path, 404);
       expect((await testCall(tool)).status).toBe('failed');
@@ -132,7 +106,7 @@ describe('the life of a tool', () => {
     it.each(['Webhook', 'HTTP'] as const)(
       'goes live at once after one that succeeded, without another (%s)',
       async (kind) => {
-        const tool = await define(kind);
+        const tool = await defineTool(kind);
         const call = await testCall(tool);
         expect(await read(tool)).toMatchObject({
           status: 'draft',
@@ -148,7 +122,7 @@ describe('the life of a tool', () => {
     );
 
     it('stays as it is when a later test fails', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       await testCall(tool);
       endpoint.answer(tool.path, 400);
       await testCall(tool);
@@ -163,10 +137,10 @@ describe('the life of a tool', () => {
     });
 
     it('is not called by the agent as a draft or while it is paused', async () => {
-      const [draft, paused] = [await define(), await define()];
+      const [draft, paused] = [await defineTool(), await defineTool()];
       await testCall(draft);
       await makeLive(service.api, paused);
-      await service.api.post(`/api/tools/${paused.id}/pause`);
+      await pause(paused);
       await service.api.patch('/api/agent', { enabled: true });
       endpoint.forget();
       for (const tool of [draft, paused]) {
@@ -180,14 +154,14 @@ describe('the life of a tool', () => {
     });
 
     it('gets no further attempt from the agent once it is paused', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       await makeLive(service.api, tool);
       await service.api.patch('/api/agent', { enabled: true });
       endpoint.forget();
       endpoint.answer(tool.path, 500);
       const { customer, conversationId } = await ask(service.url, tool);
       await untilAttempt(tool, 500);
-      await service.api.post(`/api/tools/${tool.id}/pause`);
+      await pause(tool);
       await later(20);
       expect(await agentSays(customer)).toBe(SENTENCES.toolFailed.en);
       expect(
@@ -199,14 +173,14 @@ describe('the life of a tool', () => {
 
   describe('going live with arguments', () => {
     it('answers 202 before the call has ended, and is live after it has succeeded', async () => {
-      const tool = await define('Webhook', {
+      const tool = await defineTool('Webhook', {
         parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
       });
-      const letGo = holdNext(tool);
+      const letGo = holdNext(tool.path);
       const { status, body } = await goLive(tool, { arguments: { n: 7 } });
       expect([status, body.status, body.going_live]).toEqual([202, 'draft', true]);
       await letGo();
-      const live = await until(tool, 'going live', (shown) => shown.status === 'live');
+      const live = await untilLive(tool);
       expect(live).toMatchObject({
         going_live: false,
         tested_at: expect.any(String),
@@ -225,7 +199,7 @@ describe('the life of a tool', () => {
     it.each([[404], [500, 500, 500]])(
       'leaves the draft with the reason after %j',
       async (...answers) => {
-        const tool = await define();
+        const tool = await defineTool();
         endpoint.answer(tool.path, ...answers);
         await goLive(tool, { arguments: {} });
         for (let n = 1; n < answers.length; n++) await bringNextAttempt(tool, n);
@@ -242,7 +216,7 @@ describe('the life of a tool', () => {
     );
 
     it('waits for a 503 to pass: n8n knows a new secret only a moment after registration', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       endpoint.answer(tool.path, 503, 503, 503, 503, 503);
       await goLive(tool, { arguments: {} });
       for (let n = 1; n <= 5; n++) {
@@ -252,7 +226,7 @@ describe('the life of a tool', () => {
         await untilAttempt(tool, 503);
         await later(2000);
       }
-      await until(tool, 'going live', (shown) => shown.status === 'live');
+      await untilLive(tool);
       expect(endpoint.at(tool.path)).toHaveLength(6);
       expect(
         new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size,
@@ -260,18 +234,18 @@ describe('the life of a tool', () => {
     });
 
     it('goes on waiting after a restart', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       endpoint.answer(tool.path, 503);
       await goLive(tool, { arguments: {} });
       await untilAttempt(tool, 503);
       await service.restart();
       await later(2000);
-      await until(tool, 'going live', (shown) => shown.status === 'live');
+      await untilLive(tool);
       expect(endpoint.at(tool.path)).toHaveLength(2);
     });
 
     it('gives up on a 503 after sixty seconds, with the reason', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       endpoint.answerAlways(tool.path, 503);
       await goLive(tool, { arguments: {} });
       await untilAttempt(tool, 503, 1);
@@ -289,7 +263,7 @@ describe('the life of a tool', () => {
     });
 
     it('a test call does not wait like that: it treats 503 like any 5xx', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       endpoint.answer(tool.path, 503, 503, 503, 200);
       const testing = testCall(tool);
       for (let n = 1; n < 3; n++) await bringNextAttempt(tool, n);
@@ -298,11 +272,8 @@ describe('the life of a tool', () => {
     });
 
     it('is called off by a pause; its test call still counts', async () => {
-      const tool = await define();
-      const letGo = holdNext(tool);
-      await goLive(tool, { arguments: {} });
-      await untilRequest(tool, 1);
-      expect((await service.api.post(`/api/tools/${tool.id}/pause`)).body).toMatchObject({
+      const { tool, letGo } = await beginGoingLive();
+      expect((await pause(tool)).body).toMatchObject({
         status: 'draft',
         going_live: false,
       });
@@ -316,13 +287,10 @@ describe('the life of a tool', () => {
     });
 
     it('is called off by an edit, since another definition was tested', async () => {
-      const tool = await define();
-      const letGo = holdNext(tool);
-      await goLive(tool, { arguments: {} });
-      await untilRequest(tool, 1);
+      const { tool, letGo } = await beginGoingLive();
       expect(
         (
-          await service.api.patch(`/api/tools/${tool.id}`, {
+          await edit(tool, {
             parameters: { type: 'object', properties: { n: {} } },
           })
         ).body,
@@ -339,25 +307,16 @@ describe('the life of a tool', () => {
     });
 
     it('is not called off by an edit that leaves the call as it is', async () => {
-      const tool = await define();
-      const letGo = holdNext(tool);
-      await goLive(tool, { arguments: {} });
-      await untilRequest(tool, 1);
-      expect(
-        (await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says more.' })).body
-          .going_live,
-      ).toBe(true);
+      const { tool, letGo } = await beginGoingLive();
+      expect((await edit(tool, { description: 'Says more.' })).body.going_live).toBe(true);
       await letGo();
-      expect(await until(tool, 'going live', (shown) => shown.status === 'live')).toMatchObject({
+      expect(await untilLive(tool)).toMatchObject({
         description: 'Says more.',
       });
     });
 
     it('ends with the tool when it is removed, and nothing is sent again', async () => {
-      const tool = await define();
-      const letGo = holdNext(tool);
-      await goLive(tool, { arguments: {} });
-      await untilRequest(tool, 1);
+      const { tool, letGo } = await beginGoingLive();
       await service.api.delete(`/api/tools/${tool.id}`);
       await letGo(500);
       await waitFor('the end', async () => {
@@ -392,9 +351,9 @@ describe('the life of a tool', () => {
     it.each(CHANGES_THE_CALL)(
       'of %s makes a live tool a draft that has to be tested again',
       async (_what, kind, change) => {
-        const tool = await define(kind);
+        const tool = await defineTool(kind);
         await makeLive(service.api, tool);
-        const { body } = await service.api.patch(`/api/tools/${tool.id}`, change(tool.path));
+        const { body } = await edit(tool, change(tool.path));
         expect(body).toMatchObject({
           status: 'draft',
           tested_at: null,
@@ -407,15 +366,15 @@ describe('the life of a tool', () => {
     );
 
     it('of a paused tool does the same', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       await makeLive(service.api, tool);
-      await service.api.post(`/api/tools/${tool.id}/pause`);
-      await service.api.patch(`/api/tools/${tool.id}`, { name: 'another_name' });
+      await pause(tool);
+      await edit(tool, { name: 'another_name' });
       expect(await read(tool)).toMatchObject({ status: 'draft', tested_at: null });
     });
 
     it('of description, example_phrases, read_only, timeout or ask_before_running leaves it live; so does one that changes nothing', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       await makeLive(service.api, tool);
       const before = await read(tool);
       for (const change of [
@@ -428,7 +387,7 @@ describe('the life of a tool', () => {
         {},
         { name: before.name, parameters: before.parameters, endpoint: before.endpoint },
       ]) {
-        expect((await service.api.patch(`/api/tools/${tool.id}`, change)).body).toMatchObject({
+        expect((await edit(tool, change)).body).toMatchObject({
           status: 'live',
           tested_at: before.tested_at,
           ...change,
@@ -438,11 +397,11 @@ describe('the life of a tool', () => {
     });
 
     it('while a test call is under way leaves the new definition untested', async () => {
-      const tool = await define();
-      const letGo = holdNext(tool);
+      const tool = await defineTool();
+      const letGo = holdNext(tool.path);
       const testing = testCall(tool);
       await untilRequest(tool, 1);
-      await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
+      await edit(tool, { endpoint: `${endpoint.url}/new-place` });
       await letGo();
       expect((await testing).status).toBe('succeeded');
       expect(await read(tool)).toMatchObject({ status: 'draft', tested_at: null, last_test: null });
@@ -450,11 +409,11 @@ describe('the life of a tool', () => {
     });
 
     it('between two attempts ends the call, which is not made by another definition than the one it was made for', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       endpoint.answer(tool.path, 500);
       const testing = testCall(tool);
       await untilAttempt(tool, 500);
-      await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
+      await edit(tool, { endpoint: `${endpoint.url}/new-place` });
       await later(20);
       expect(await testing).toMatchObject({ status: 'cancelled', attempts: 1 });
       expect([endpoint.at(tool.path).length, endpoint.at('/new-place').length]).toEqual([1, 0]);
@@ -462,24 +421,21 @@ describe('the life of a tool', () => {
   });
 
   it('pauses and goes live again without another test', async () => {
-    const tool = await define();
+    const tool = await defineTool();
     await makeLive(service.api, tool);
-    const pause = () => service.api.post(`/api/tools/${tool.id}/pause`);
-    expect((await pause()).body.status).toBe('paused');
-    expect((await pause()).body.status).toBe('paused');
+    expect((await pause(tool)).body.status).toBe('paused');
+    expect((await pause(tool)).body.status).toBe('paused');
     expect(
       (await service.api.get('/api/tools?status=paused')).body.data.map(({ id }: Json) => id),
     ).toEqual([tool.id]);
     expect((await goLive(tool)).body.status).toBe('live');
-    expect((await service.api.post(`/api/tools/${(await define()).id}/pause`)).body.status).toBe(
-      'draft',
-    );
+    expect((await pause(await defineTool())).body.status).toBe('draft');
     expect(endpoint.at(tool.path)).toHaveLength(1);
   });
 
   describe('a new signing secret', () => {
     it('signs from then on, alone, and leaves the tool live', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       await makeLive(service.api, tool);
       const { body } = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
       expect(body).toMatchObject({ status: 'live', secret: expect.stringMatching(/^whsec_/) });
@@ -494,7 +450,7 @@ describe('the life of a tool', () => {
     });
 
     it('is refused for an HTTP tool, which has none', async () => {
-      const tool = await define('HTTP');
+      const tool = await defineTool('HTTP');
       const { status, body } = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
       expect([status, body.error.code]).toEqual([400, 'invalid_request']);
     });
@@ -504,10 +460,10 @@ describe('the life of a tool', () => {
     beforeEach(() => service.api.patch('/api/agent', { enabled: false }));
 
     it('a tool goes live and says so, does not switch it on, and is not called', async () => {
-      const tool = await define();
+      const tool = await defineTool();
       const goingLive = await goLive(tool, { arguments: {} });
       expect(goingLive.body.notice).toMatch(/^The agent is off, so it calls no tool. Turn it on/);
-      await until(tool, 'going live', (shown) => shown.status === 'live');
+      await untilLive(tool);
       expect((await goLive(tool)).body).toMatchObject({
         status: 'live',
         notice: goingLive.body.notice,

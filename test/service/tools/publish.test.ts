@@ -1,42 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
-import { startTestService, type TestService } from '../../helpers/service.ts';
-import {
-  ask,
-  callIn,
-  startToolEndpoint,
-  TOOL_TEST_ENV,
-  wakeToolCalls,
-  type ToolEndpoint,
-} from '../../helpers/toolEndpoint.ts';
+import { ask, callIn, TOOL_TEST_ENV, wakeToolCalls } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { endpoint, holdNext, removeTools, service, useToolService } from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-let service: TestService;
-let endpoint: ToolEndpoint;
 /** Stands still unless a test moves it. */
 let now = Date.now();
-beforeAll(async () => {
-  endpoint = await startToolEndpoint();
-  const clock = { now: () => new Date(now) };
-  service = await startTestService({
-    ca: endpoint.ca,
-    env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
-    clock,
-  });
+useToolService({
+  env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
+  clock: { now: () => new Date(now) },
 });
 beforeEach(() => endpoint.forget());
-afterEach(async () => {
-  for (const { id } of await tools()) await service.api.delete(`/api/tools/${id}`);
-});
-afterAll(async () => {
-  await service?.stop();
-  await endpoint?.close();
-});
+afterEach(removeTools);
 
 const OWNER = {
   instance_id: 'instance-1',
@@ -83,16 +63,6 @@ const until = (what: string, holds: (tool: Json) => boolean) =>
   );
 const untilLive = () => until('the tool to be live', ({ status }) => status === 'live');
 
-/** Holds the next test call. @returns answers it */
-const holdTestCall = () => {
-  let held: ServerResponse | undefined;
-  endpoint.answer('/orders', (_request, response) => void (held = response));
-  return async () => {
-    const response = await waitFor('the test call', () => held, { everyMs: 5 });
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  };
-};
-
 /** Publishes, and waits until the tool is live. @returns what the publisher was answered */
 async function publishLive(changes: Json = {}, name = 'find_order'): Promise<Json> {
   const { status, body } = await put(changes, name);
@@ -103,7 +73,7 @@ async function publishLive(changes: Json = {}, name = 'find_order'): Promise<Jso
 
 describe('Publishing a tool', () => {
   it('defines it, shows its secret, makes a test call and lets it go live', async () => {
-    const letGo = holdTestCall();
+    const letGo = holdNext('/orders');
     const { status, body } = await put();
     expect([status, body.status, body.going_live]).toEqual([202, 'draft', true]);
     expect(body).toMatchObject({
@@ -135,7 +105,7 @@ describe('Publishing a tool', () => {
   });
 
   it('again, while the test call runs, makes no second one', async () => {
-    const letGo = holdTestCall();
+    const letGo = holdNext('/orders');
     const { body } = await put();
     const again = await put({ secret_hash: hashOf(body.secret) });
     expect([again.status, again.body.going_live, again.body.secret]).toEqual([202, true, null]);
@@ -271,43 +241,35 @@ describe('Publishing a tool', () => {
     ).toHaveLength(1);
   });
 
-  it.each<[string, () => Json, Json]>([
+  const invalid = (param: string) => ({ code: 'invalid_request', param });
+  it.each<[string, Json, Json]>([
     [
       'a sample that does not fit',
-      () => ({ sample_arguments: { order_number: 1 } }),
-      { code: 'invalid_request', param: 'sample_arguments' },
+      { sample_arguments: { order_number: 1 } },
+      invalid('sample_arguments'),
     ],
+    ['no owner', { owner: undefined }, invalid('owner')],
+    ['a secret in place of its hash', { secret_hash: 'whsec_1' }, invalid('secret_hash')],
+  ])('refuses %s, and leaves nothing behind', async (_what, changes, error) => {
+    expect((await put(changes)).body.error).toMatchObject(error);
+    expect(await tools()).toEqual([]);
+  });
+
+  it.each<[string, Json, Json]>([
     [
       'parameters that are not a valid schema',
-      () => ({ definition: definition({ parameters: { type: 'array' } }) }),
+      { parameters: { type: 'array' } },
       { code: 'invalid_request' },
     ],
-    [
-      'no address',
-      () => ({ definition: definition({ endpoint: undefined }) }),
-      { code: 'invalid_request', param: 'definition.endpoint' },
-    ],
-    [
-      'an address that is not a URL',
-      () => ({ definition: definition({ endpoint: 'n8n' }) }),
-      { code: 'target_url_invalid' },
-    ],
-    ['no owner', () => ({ owner: undefined }), { code: 'invalid_request', param: 'owner' }],
-    [
-      'a secret in place of its hash',
-      () => ({ secret_hash: 'whsec_1' }),
-      { code: 'invalid_request', param: 'secret_hash' },
-    ],
-  ])('refuses %s, and leaves nothing behind', async (_what, changes, error) => {
-    expect((await put(changes())).body.error).toMatchObject(error);
+    ['no address', { endpoint: undefined }, invalid('definition.endpoint')],
+    ['an address that is not a URL', { endpoint: 'n8n' }, { code: 'target_url_invalid' }],
+  ])('refuses a definition with %s, and leaves nothing behind', async (_what, changes, error) => {
+    expect((await put({ definition: definition(changes) })).body.error).toMatchObject(error);
     expect(await tools()).toEqual([]);
   });
 
   it('refuses a name that no tool can have', async () => {
-    expect((await put({}, 'Find-Order')).body.error).toMatchObject({
-      code: 'invalid_request',
-      param: 'name',
-    });
+    expect((await put({}, 'Find-Order')).body.error).toMatchObject(invalid('name'));
   });
 });
 
@@ -321,13 +283,14 @@ describe('An unknown field', () => {
   });
 });
 
+const OTHER_OWNERS: [string, Record<string, string>][] = [
+  ['another n8n', { instance_id: 'instance-2' }],
+  ['a clone on another host', { host: 'staging.example.com' }],
+  ['another workflow', { workflow_id: 'workflow-2' }],
+  ['another node', { node_id: 'node-2' }],
+];
+
 describe('A tool that somebody else has', () => {
-  const OTHER_OWNERS: [string, Json][] = [
-    ['another n8n', { instance_id: 'instance-2' }],
-    ['a clone on another host', { host: 'staging.example.com' }],
-    ['another workflow', { workflow_id: 'workflow-2' }],
-    ['another node', { node_id: 'node-2' }],
-  ];
   it.each(OTHER_OWNERS)(
     'stays with its owner when %s publishes it, and the error names the owner',
     async (_who, difference) => {
@@ -418,7 +381,7 @@ describe('Unpublishing a tool', () => {
   });
 
   it('stops a tool that is about to go live', async () => {
-    const letGo = holdTestCall();
+    const letGo = holdNext('/orders');
     await put();
     await unpublish();
     await letGo();
@@ -442,10 +405,7 @@ describe('Unpublishing a tool', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['another n8n', { instance_id: 'instance-2' }],
-    ['a clone on another host', { host: 'staging.example.com' }],
-    ['another workflow', { workflow_id: 'workflow-2' }],
-    ['another node', { node_id: 'node-2' }],
+    ...OTHER_OWNERS,
     [
       'an address that the tool does not call',
       { endpoint: 'https://n8n.example.com/webhook-test/1' },
