@@ -84,15 +84,6 @@ describe('WhatsApp', () => {
     await expectNoReload(page);
   });
 
-  it('is disconnected only after a question', async () => {
-    const { id } = await connect();
-    await page.goto(`${team.service.url}/channels/${id}`);
-    await page.getByText('Disconnect…').click();
-    await button(/^Yes, disconnect/).click();
-    await page.getByText('Account disconnected.').waitFor();
-    await page.getByText('No connected accounts yet.').waitFor();
-  });
-
   it('shows by itself how far a reply has come, and keeps a half-typed text', async () => {
     const number = await connect();
     const { path } = await write(number, 'Is it open?');

@@ -192,16 +192,6 @@ describe('writing in a conversation', () => {
     await page.getByRole('article').getByText('Good evening.').waitFor();
   });
 
-  // This test is the last: the others count the canned replies.
-  it('creates a canned reply by its form', async () => {
-    const { page } = await team.openSignedIn('/settings/canned-replies');
-    await page.getByLabel('Name').fill('Good bye');
-    await page.getByLabel('Shortcut').fill('bye');
-    await page.getByRole('textbox', { name: 'Text' }).fill('Good bye!');
-    await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('/bye', { exact: true }).waitFor();
-  });
-
   const expectFocus = (page: Page, id: string) =>
     page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
 });

@@ -49,27 +49,14 @@ describe('without JavaScript', () => {
     await page.getByText('No results for “nobody of this name”').waitFor();
   });
 
-  it.each([
-    [
-      'approves',
-      async () => void (await button('Approve Cancel order').click()),
-      'Approved by ana',
-    ],
-    [
-      'rejects',
-      async () => {
-        await page.getByLabel('Reason, for your team and the agent').fill('It was sent.');
-        await button('Reject Cancel order').click();
-      },
-      'Rejected by ana',
-    ],
-  ])('a member %s a tool call', async (_, decide, wanted) => {
+  it('a member rejects a tool call', async () => {
     await customerWaitingForApproval(tool, { name: 'Tom' });
     await page.reload();
     await page.getByRole('link', { name: '1 approval is waiting for your decision' }).click();
     await page.getByRole('link', { name: /^Tom/ }).first().click();
-    await decide();
-    await page.getByText(wanted).waitFor();
+    await page.getByLabel('Reason, for your team and the agent').fill('It was sent.');
+    await button('Reject Cancel order').click();
+    await page.getByText('Rejected by ana').waitFor();
   });
 
   it('a member creates a key and revokes it', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/gl
 import type { Page } from 'playwright-core';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { startConversation } from './customers.ts';
-import { BEN, expectNoReload, markPage, team, useTeam, withoutLive } from './team.ts';
+import { BEN, expectNoReload, markPage, team, useTeam } from './team.ts';
 
 const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
 
@@ -99,34 +99,6 @@ describe('payment links', () => {
     expect(await linksOf(id)).toMatchObject([
       { status: 'paid', provider_reference: 'Transfer 1182' },
     ]);
-  });
-
-  it('are created and sent once when the button is clicked twice', async () => {
-    const { id, path, customer } = await startConversation('Delia');
-    const ana = await openAs(path);
-    await fillInForm(ana);
-    await button(ana, 'Create link').dblclick();
-    await ana.getByText('Payment link sent to the customer.').waitFor();
-    expect(await linksOf(id)).toHaveLength(1);
-    expect(await customer.read()).toHaveLength(2);
-  });
-
-  it('take the first of two simultaneous actions, and the other person is told', async () => {
-    const { id, path } = await startConversation('Ewa');
-    const link = await createLink(id);
-    const [ana, ben] = await Promise.all([openAs(path), openAs('/account', BEN)]);
-    // Ben's window does not show what Ana does.
-    await withoutLive(ben);
-    await ben.goto(team.service.url + path);
-    await button(ben, 'Mark as paid…: US$49.00').click();
-    await button(ana, 'Cancel link: US$49.00').click();
-    await ana.getByText('Payment link cancelled.').waitFor();
-    await ben.getByRole('button', { name: 'Mark as paid: US$49.00', exact: true }).click();
-    await ben.getByText('Nothing was changed.').waitFor();
-    await card(ben).getByText('cancelled', { exact: true }).waitFor();
-    expect((await team.service.api.get(`/api/payment-links/${link.id}`)).body.status).toBe(
-      'cancelled',
-    );
   });
 
   it('keep a half-typed reference while the thread changes, and can be copied', async () => {

@@ -158,17 +158,17 @@ describe('the screens in a browser', () => {
     expect(await countKeys(page)).toBe(before);
   });
 
-  it.each(['', 'A'.repeat(43)])('refuse a form of their own with the token “%s”', async (token) => {
+  it('refuse a form of their own with an empty token', async () => {
     const window = await team.openSignedIn('/keys');
     window.allowErrors(/403/);
     const { page } = window;
     const before = await countKeys(page);
-    await page.evaluate((value) => {
+    await page.evaluate(() => {
       document.body.removeAttribute('hx-headers');
       document.body.removeAttribute('hx-boost');
       for (const field of document.querySelectorAll<HTMLInputElement>('input[name=csrf]'))
-        field.value = value;
-    }, token);
+        field.value = '';
+    });
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill('No');
     // Without htmx, which sends the token in a header too.

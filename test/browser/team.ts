@@ -126,13 +126,6 @@ export async function fillSignIn(page: Page, { email, password }: Credentials): 
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** From its next load on, the page learns of no change, as if its live connection had broken. */
-export async function withoutLive(page: Page): Promise<void> {
-  // Requests of a shared worker belong to no page.
-  await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
-  await page.route('**/live?**', () => {});
-}
-
 /** Marks a page; a reload would forget the mark. */
 export const markPage = (page: Page) =>
   page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { callIn, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import { waitFor } from '../helpers/waitFor.ts';
-import { BEN, expectNoReload, markPage, team, useTeam, withoutLive } from './team.ts';
+import { BEN, expectNoReload, markPage, team, useTeam } from './team.ts';
 import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 describe('two members in two browsers', () => {
@@ -109,27 +108,6 @@ describe('two members in two browsers', () => {
     expect(await button(ben, 'Approve Cancel order').count()).toBe(0);
     await ben.getByText('is waiting for your decision').waitFor({ state: 'detached' });
     await expectNoReload(ben);
-  });
-
-  it('decide at the same time: one decision counts, and the other member is told', async () => {
-    const { id } = await customerWaitingForApproval(tool, { name: 'Femi' });
-    // The second decision is already on its way when the first one arrives.
-    await both(withoutLive);
-    await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
-    await both((page) => button(page, 'Approve Cancel order').waitFor());
-    await both((page) => button(page, 'Approve Cancel order').click());
-    await both((page) => page.getByText('Approved by').waitFor());
-    const told = async () =>
-      Promise.all([ana, ben].map((page) => page.getByText('Your decision was not used.').count()));
-    // The notice appears after the page.
-    await waitFor('the other member to be told', async () => (await told()).includes(1));
-    expect((await told()).toSorted()).toEqual([0, 1]);
-    await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
-    expect(
-      team.endpoint
-        .envelopes('/cancel_order')
-        .filter(({ conversation_id }) => conversation_id === id),
-    ).toHaveLength(1);
   });
 
   it('see new and revoked keys, and tools that go live and pause', async () => {
