@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
@@ -12,7 +12,7 @@ import {
   newestCall,
   TOOL_TEST_ENV,
 } from '../../helpers/toolEndpoint.ts';
-import { endpoint, service, useToolService } from './toolService.ts';
+import { endpoint, removeTools, service, useToolService } from './toolService.ts';
 
 const QUESTION = {
   type: 'object',
@@ -21,6 +21,7 @@ const QUESTION = {
 
 describe('what a tool is sent, and the record of it', () => {
   useToolService();
+  afterEach(removeTools);
 
   it('is the envelope of four fields, signed, and nothing else', async () => {
     const { id, secret, path } = await endpoint.define(service.api, {
@@ -55,7 +56,6 @@ describe('what a tool is sent, and the record of it', () => {
     expect(signatureFault(request!, secret!)).toBeNull();
     expect(signatureFault(request!, `${secret}x`)).not.toBeNull();
     expect(endpoint.faults).toEqual([]);
-    await service.api.delete(`/api/tools/${id}`);
   });
 
   it("is verified by Stripe's SDK and by the standardwebhooks library with their defaults", async () => {
@@ -76,7 +76,6 @@ describe('what a tool is sent, and the record of it', () => {
     const changed = `${rawBody.toString()} `;
     expect(() => stripe.constructEvent(changed, stripeSignature, secret!)).toThrow();
     expect(() => new Webhook(secret!).verify(changed, standardHeaders)).toThrow();
-    await service.api.delete(`/api/tools/${id}`);
   });
 
   it('is the same bytes under the same id in each attempt, each signed for its own moment', async () => {
@@ -103,7 +102,6 @@ describe('what a tool is sent, and the record of it', () => {
     );
     expect(new Set(requests.map(({ headers }) => headers['x-service-signature'])).size).toBe(3);
     expect(endpoint.faults).toEqual([]);
-    await service.api.delete(`/api/tools/${id}`);
   });
 
   it('waits between the attempts after a 5xx, longer each time, and not after a time-out', async () => {
@@ -125,7 +123,6 @@ describe('what a tool is sent, and the record of it', () => {
       .slice(-2)
       .map(({ receivedAt }) => receivedAt.getTime());
     expect(next! - hung!).toBeLessThan(15_000);
-    await service.api.delete(`/api/tools/${id}`);
     await service.restart({});
   });
 

@@ -7,17 +7,7 @@ import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import { toolCallJson } from '../../../service/src/tools/views.ts';
 import { WrittenJson, writeJson } from '../../../service/src/platform/http/writtenJson.ts';
 import { loopShare } from '../../../service/src/platform/limits/loopShare.ts';
-
-const contact = {
-  id: 'ctc',
-  workspaceId: 'w',
-  channel: 'web_chat',
-  name: null,
-  phone: '5491155551234',
-  email: 'maria@example.com',
-  verified: false,
-  createdAt: '',
-} as const;
+import { contact } from './contact.ts';
 
 const manyKeys = (extra = {}) =>
   JSON.stringify({

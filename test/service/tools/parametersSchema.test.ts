@@ -11,6 +11,12 @@ const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObje
   ...more,
 });
 
+/** Parameters with one property, `a`. */
+const withA = (schema: JsonObject | boolean): JsonObject => withProperties({ a: schema });
+
+const listOf = <T>(length: number, item: (index: number) => T): T[] =>
+  Array.from({ length }, (_, index) => item(index));
+
 /** @returns null when the arguments fit, else the sentence that says why not */
 const check = (schema: JsonObject, args: unknown) => compileParameters(schema).check(args);
 
@@ -45,41 +51,33 @@ describe('parameters of a tool, checked against arguments', () => {
       {},
       'arguments.date is missing.',
     ],
-    [withProperties({ date: { type: 'string' } }), { date: 5 }, 'arguments.date must be a string.'],
-    [withProperties({ date: { type: 'string' } }), { date: 'x', other: [] }, null],
+    [withA({ type: 'string' }), { a: 5 }, 'arguments.a must be a string.'],
+    [withA({ type: 'string' }), { a: 'x', other: [] }, null],
     [
-      withProperties({ date: { format: 'date' } }),
-      { date: '2026-02-30' },
-      'arguments.date must have the format date, like 2026-11-21.',
+      withA({ format: 'date' }),
+      { a: '2026-02-30' },
+      'arguments.a must have the format date, like 2026-11-21.',
     ],
-    [withProperties({ date: { format: 'no-such-format' } }), { date: 'x' }, null],
+    [withA({ format: 'no-such-format' }), { a: 'x' }, null],
     [
-      withProperties({ n: { type: ['integer', 'null'] } }),
-      { n: 1.5 },
-      'arguments.n must be a whole number or null.',
+      withA({ type: ['integer', 'null'] }),
+      { a: 1.5 },
+      'arguments.a must be a whole number or null.',
     ],
-    [withProperties({ n: { enum: ['a', 2] } }), { n: 'b' }, 'arguments.n must be one of "a", 2.'],
-    [withProperties({ n: { const: 'a' } }), { n: 'b' }, 'arguments.n must be "a".'],
-    [withProperties({ n: { minimum: 3 } }), { n: 1 }, 'arguments.n must be >= 3.'],
-    [withProperties({ n: { multipleOf: 0.01 } }), { n: 19.99 }, null],
-    [
-      withProperties({ s: { minLength: 2 } }),
-      { s: 'a' },
-      'arguments.s must not have fewer than 2 characters.',
-    ],
-    [
-      withProperties({ s: { pattern: '^[a-z]+$' } }),
-      { s: 'A' },
-      'arguments.s must match the pattern ^[a-z]+$.',
-    ],
-    [withProperties({ s: { pattern: '^\\u00e9\\d$' } }), { s: 'é5' }, null],
+    [withA({ enum: ['a', 2] }), { a: 'b' }, 'arguments.a must be one of "a", 2.'],
+    [withA({ const: 'a' }), { a: 'b' }, 'arguments.a must be "a".'],
+    [withA({ minimum: 3 }), { a: 1 }, 'arguments.a must be >= 3.'],
+    [withA({ multipleOf: 0.01 }), { a: 19.99 }, null],
+    [withA({ minLength: 2 }), { a: 'a' }, 'arguments.a must not have fewer than 2 characters.'],
+    [withA({ pattern: '^[a-z]+$' }), { a: 'A' }, 'arguments.a must match the pattern ^[a-z]+$.'],
+    [withA({ pattern: '^\\u00e9\\d$' }), { a: 'é5' }, null],
     [
       withProperties({}, { additionalProperties: false }),
       { x: 1 },
       'arguments.x is not known; leave it out.',
     ],
     [
-      withProperties({ a: { items: { properties: { n: { type: 'number' } } } } }),
+      withA({ items: { properties: { n: { type: 'number' } } } }),
       { a: [{ n: 1 }, { n: '1' }] },
       'arguments.a.1.n must be a number.',
     ],
@@ -89,28 +87,28 @@ describe('parameters of a tool, checked against arguments', () => {
       'arguments.a/b~c must be null.',
     ],
     [
-      withProperties({ a: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
+      withA({ anyOf: [{ type: 'string' }, { type: 'null' }] }),
       { a: 1 },
       'arguments.a must be a string, or must be null.',
     ],
     [
-      withProperties({ a: { anyOf: [{ type: 'object', required: ['x'] }, { type: 'null' }] } }),
+      withA({ anyOf: [{ type: 'object', required: ['x'] }, { type: 'null' }] }),
       { a: {} },
       'arguments.a.x is missing.',
     ],
     [
-      withProperties({ a: { oneOf: [{ type: 'number' }, { minimum: 0 }] } }),
+      withA({ oneOf: [{ type: 'number' }, { minimum: 0 }] }),
       { a: 1 },
       'arguments.a fits more than one of the allowed shapes; it must fit exactly one.',
     ],
     [
-      withProperties({ a: { not: { type: 'string' } } }),
+      withA({ not: { type: 'string' } }),
       { a: 'x' },
       'arguments.a has a value that is not allowed.',
     ],
-    [withProperties({ a: false }), { a: 1 }, 'arguments.a is not allowed; leave it out.'],
+    [withA(false), { a: 1 }, 'arguments.a is not allowed; leave it out.'],
     [
-      withProperties({ a: { uniqueItems: true } }),
+      withA({ uniqueItems: true }),
       {
         a: [
           { x: 1, y: 2 },
@@ -119,11 +117,7 @@ describe('parameters of a tool, checked against arguments', () => {
       },
       'arguments.a must not hold the same item twice.',
     ],
-    [
-      withProperties({ a: { uniqueItems: true } }),
-      { a: [1, '1', [1], { 1: 1 }, true, null] },
-      null,
-    ],
+    [withA({ uniqueItems: true }), { a: [1, '1', [1], { 1: 1 }, true, null] }, null],
     [
       withProperties({ a: { $ref: '#/$defs/x~1y' } }, { $defs: { 'x/y': { type: 'string' } } }),
       { a: 1 },
@@ -249,60 +243,58 @@ describe('parameters of a tool, checked against arguments', () => {
   });
 
   it('compiles a schema once', () => {
-    const schema = withProperties({ a: {} });
+    const schema = withA({});
     expect(compileParameters(schema)).toBe(compileParameters(schema));
     expect(compileParameters({ ...schema })).not.toBe(compileParameters(schema));
   });
 });
 
 describe('parameters of a tool, when it is saved', () => {
-  const at = (keyword: JsonObject) => withProperties({ a: keyword });
-
   it.each<[unknown, string, string]>([
     [null, '', 'must be a JSON Schema'],
     [[], '', 'must be a JSON Schema'],
     [true, '', 'must be a JSON Schema'],
     [{ type: 'string' }, '.type', 'must be "object"'],
     [{ type: ['object', 'null'] }, '.type', 'must be "object"'],
-    [at({ type: 'strin' }), '.properties.a.type', 'must be one of "array"'],
-    [at({ type: 5 }), '.properties.a.type', 'must be'],
+    [withA({ type: 'strin' }), '.properties.a.type', 'must be one of "array"'],
+    [withA({ type: 5 }), '.properties.a.type', 'must be'],
     [{ required: 'a' }, '.required', 'must be a list'],
     [{ required: ['a', 'a'] }, '.required', 'twice'],
     [{ properties: [] }, '.properties', 'must be an object'],
-    [at({ items: [{}] }), '.properties.a.items', 'must be an object or true or false'],
-    [at({ minLength: -1 }), '.properties.a.minLength', '>= 0'],
-    [at({ enum: 'a' }), '.properties.a.enum', 'must be a list'],
-    [at({ $ref: 5 }), '.properties.a.$ref', 'must be a string'],
+    [withA({ items: [{}] }), '.properties.a.items', 'must be an object or true or false'],
+    [withA({ minLength: -1 }), '.properties.a.minLength', '>= 0'],
+    [withA({ enum: 'a' }), '.properties.a.enum', 'must be a list'],
+    [withA({ $ref: 5 }), '.properties.a.$ref', 'must be a string'],
     [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '.$schema', '2020-12'],
-    [at({ $ref: 'https://example.com/schema' }), '.properties.a.$ref', 'same schema'],
-    [at({ $ref: 'other.json#/x' }), '.properties.a.$ref', 'same schema'],
-    [at({ $ref: '#anchor' }), '.properties.a.$ref', 'anchors are not read'],
-    [at({ $ref: '#/$defs/x' }), '.properties.a.$ref', 'there is no schema'],
-    [at({ $ref: '#/__proto__' }), '.properties.a.$ref', 'there is no schema'],
-    [at({ $ref: '#/%' }), '.properties.a.$ref', 'same schema'],
+    [withA({ $ref: 'https://example.com/schema' }), '.properties.a.$ref', 'same schema'],
+    [withA({ $ref: 'other.json#/x' }), '.properties.a.$ref', 'same schema'],
+    [withA({ $ref: '#anchor' }), '.properties.a.$ref', 'anchors are not read'],
+    [withA({ $ref: '#/$defs/x' }), '.properties.a.$ref', 'there is no schema'],
+    [withA({ $ref: '#/__proto__' }), '.properties.a.$ref', 'there is no schema'],
+    [withA({ $ref: '#/%' }), '.properties.a.$ref', 'same schema'],
     [
-      { ...at({ $ref: '#/examples/0' }), examples: [{ type: 'string' }] },
+      { ...withA({ $ref: '#/examples/0' }), examples: [{ type: 'string' }] },
       '.properties.a.$ref',
       'there is no schema',
     ],
-    [at({ $dynamicRef: '#x' }), '.properties.a.$dynamicRef', 'not supported'],
-    [at({ $recursiveRef: '#' }), '.properties.a.$recursiveRef', 'not supported'],
-    [at({ $id: 'https://example.com/a' }), '.properties.a.$id', 'not supported'],
+    [withA({ $dynamicRef: '#x' }), '.properties.a.$dynamicRef', 'not supported'],
+    [withA({ $recursiveRef: '#' }), '.properties.a.$recursiveRef', 'not supported'],
+    [withA({ $id: 'https://example.com/a' }), '.properties.a.$id', 'not supported'],
     [{ $defs: { a: { $id: 'a' } } }, '.$defs.a.$id', 'not supported'],
     [{ dependencies: { a: ['b'] } }, '.dependencies', 'older JSON Schema'],
     [JSON.parse('{"properties":{"__proto__":{}}}'), '.properties.__proto__', 'name of a parameter'],
-    [at({ pattern: '(?=a)b' }), '.properties.a.pattern', '"(?=a)b"'],
-    [at({ pattern: '(?<!a)b' }), '.properties.a.pattern', 'RE2'],
-    [at({ pattern: '(a)\\1' }), '.properties.a.pattern', 'RE2'],
-    [at({ pattern: '(?<n>a)\\k<n>' }), '.properties.a.pattern', 'RE2'],
-    [at({ pattern: '[' }), '.properties.a.pattern', 'RE2'],
-    [at({ pattern: 'a'.repeat(1001) }), '.properties.a.pattern', 'longer than 1000'],
-    [at({ pattern: '(?:a{1000}){1000}' }), '.properties.a.pattern', 'too large'],
-    [at({ pattern: 'a{1000}'.repeat(30) }), '.properties.a.pattern', 'too large'],
+    [withA({ pattern: '(?=a)b' }), '.properties.a.pattern', '"(?=a)b"'],
+    [withA({ pattern: '(?<!a)b' }), '.properties.a.pattern', 'RE2'],
+    [withA({ pattern: '(a)\\1' }), '.properties.a.pattern', 'RE2'],
+    [withA({ pattern: '(?<n>a)\\k<n>' }), '.properties.a.pattern', 'RE2'],
+    [withA({ pattern: '[' }), '.properties.a.pattern', 'RE2'],
+    [withA({ pattern: 'a'.repeat(1001) }), '.properties.a.pattern', 'longer than 1000'],
+    [withA({ pattern: '(?:a{1000}){1000}' }), '.properties.a.pattern', 'too large'],
+    [withA({ pattern: 'a{1000}'.repeat(30) }), '.properties.a.pattern', 'too large'],
     [{ patternProperties: { '(?!x)': {} } }, '.patternProperties.(?!x)', 'RE2'],
     [{ $defs: { unused: { items: { pattern: '(?=a)' } } } }, '.$defs.unused.items.pattern', 'RE2'],
-    [at({ $ref: '#' }), '', 'refers back to itself'],
-    [at({ $ref: '#/properties/a' }), '.properties.a', 'refers back to itself'],
+    [withA({ $ref: '#' }), '', 'refers back to itself'],
+    [withA({ $ref: '#/properties/a' }), '.properties.a', 'refers back to itself'],
     [
       {
         $ref: '#/$defs/tree',
@@ -339,7 +331,7 @@ describe('parameters of a tool, when it is saved', () => {
     ).toBeNull();
     expect(
       refusal({
-        ...at({ enum: [{ $ref: 'http://x.example/' }] }),
+        ...withA({ enum: [{ $ref: 'http://x.example/' }] }),
         examples: [{ pattern: '(?=' }],
         default: { $id: 'x' },
       }),
@@ -347,7 +339,7 @@ describe('parameters of a tool, when it is saved', () => {
   });
 
   it('bounds size and depth', () => {
-    expect(refusal(at({ description: 'x'.repeat(33_000) }))).toMatchObject({
+    expect(refusal(withA({ description: 'x'.repeat(33_000) }))).toMatchObject({
       param: 'parameters',
       message: expect.stringContaining('32768 bytes'),
     });
@@ -363,9 +355,7 @@ describe('hostile parameters and arguments cost little', () => {
     const twice = (level: number) => ({
       allOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }],
     });
-    const defs = Object.fromEntries(
-      Array.from({ length: levels }, (_, level) => [`d${level}`, twice(level)]),
-    );
+    const defs = Object.fromEntries(listOf(levels, (level) => [`d${level}`, twice(level)]));
     return withProperties(
       { a: { $ref: '#/$defs/d0' } },
       { $defs: { ...defs, [`d${levels}`]: { type: 'string' } } },
@@ -375,7 +365,7 @@ describe('hostile parameters and arguments cost little', () => {
   it.each(['(a+)+$', '(a|aa)+$', '(a|a)*b$', '^(\\w+\\s?)*$', '(x+x+)+y', '(.*a){20}$'])(
     'the pattern %s on 64 KiB',
     (pattern) => {
-      const schema = withProperties({ a: { pattern } });
+      const schema = withA({ pattern });
       expect(within(15_000, () => check(schema, { a: `${'a'.repeat(65_000)}!` }))).toMatch(
         /^arguments/,
       );
@@ -383,32 +373,26 @@ describe('hostile parameters and arguments cost little', () => {
   );
 
   it('patterns that RE2 itself is slow at, each and together', () => {
-    const text = Array.from({ length: 60_000 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
+    const text = listOf(60_000, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
     expect(
-      within(15_000, () =>
-        check(withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } }), { a: text }),
-      ),
+      within(15_000, () => check(withA({ pattern: '(a|b)*a(a|b){900}$' }), { a: text })),
     ).toMatch(/takes too long/);
-    const many = withProperties({
-      a: { allOf: Array.from({ length: 300 }, (_, index) => ({ pattern: `[ab]{9}$|${index}` })) },
-    });
+    const many = withA({ allOf: listOf(300, (index) => ({ pattern: `[ab]{9}$|${index}` })) });
     expect(within(15_000, () => check(many, { a: text }))).toMatch(/^arguments/);
   });
 
   it('a pattern that takes too long leaves the next check its time', () => {
-    const schema = withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } });
+    const schema = withA({ pattern: '(a|b)*a(a|b){900}$' });
     expect(check(schema, { a: 'ab'.repeat(30_000) })).toMatch(/takes too long/);
     expect(check(schema, { a: 'ab' })).toMatch(/must match/);
   });
 
   it('a long enum for each item of a long list is refused before it is checked', () => {
-    const schema = withProperties({
-      a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } },
-    });
-    expect(check(schema, { a: Array.from({ length: 10_000 }, () => 4999) })).toBe(
+    const schema = withA({ items: { enum: listOf(5000, (index) => index) } });
+    expect(check(schema, { a: listOf(10_000, () => 4999) })).toBe(
       'arguments are too large for parameters with so many rules; send less.',
     );
-    expect(check(schema, { a: Array.from({ length: 100 }, () => 4999) })).toBeNull();
+    expect(check(schema, { a: listOf(100, () => 4999) })).toBeNull();
   });
 
   it('doubling by references', () => {
@@ -421,7 +405,7 @@ describe('hostile parameters and arguments cost little', () => {
 
   it('a long chain of references, and many that lead to one large schema', () => {
     const chain: JsonObject = Object.fromEntries(
-      Array.from({ length: 900 }, (_, index): [string, JsonObject] => [
+      listOf(900, (index): [string, JsonObject] => [
         `d${index}`,
         index === 899 ? {} : { $ref: `#/$defs/d${index + 1}` },
       ]),
@@ -429,82 +413,64 @@ describe('hostile parameters and arguments cost little', () => {
     expect(
       within(5000, () => refusal(withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: chain }))),
     ).toMatchObject({ message: expect.stringContaining('nested too deeply') });
-    const big = { allOf: Array.from({ length: 900 }, () => ({})) };
-    const many = Object.fromEntries(
-      Array.from({ length: 700 }, (_, index) => [`d${index}`, { $ref: '#/$defs/big' }]),
-    );
+    const big = { allOf: listOf(900, () => ({})) };
+    const many = Object.fromEntries(listOf(700, (index) => [`d${index}`, { $ref: '#/$defs/big' }]));
     expect(within(5000, () => refusal({ $defs: { ...many, big } }))).toBeNull();
   });
 
   it.each<[string, JsonObject, unknown]>([
     [
       '900 properties',
-      withProperties(
-        Object.fromEntries(
-          Array.from({ length: 900 }, (_, index) => [`p${index}`, { type: 'string' }]),
-        ),
-      ),
+      withProperties(Object.fromEntries(listOf(900, (index) => [`p${index}`, { type: 'string' }]))),
       { p1: 5 },
     ],
     [
       '900 rules for one text',
-      withProperties({ a: { allOf: Array.from({ length: 900 }, () => ({ minLength: 1 })) } }),
+      withA({ allOf: listOf(900, () => ({ minLength: 1 })) }),
       { a: 'x'.repeat(60_000) },
     ],
     [
       '900 choices',
-      withProperties({
-        a: { items: { anyOf: Array.from({ length: 900 }, (_, index) => ({ const: index })) } },
-      }),
-      { a: Array.from({ length: 20_000 }, () => -1) },
+      withA({ items: { anyOf: listOf(900, (index) => ({ const: index })) } }),
+      { a: listOf(20_000, () => -1) },
     ],
     [
       'a long enum for a long list',
-      withProperties({ a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } } }),
-      { a: Array.from({ length: 20_000 }, () => 4999) },
+      withA({ items: { enum: listOf(5000, (index) => index) } }),
+      { a: listOf(20_000, () => 4999) },
     ],
     [
       'a long list of unique items',
-      withProperties({ a: { uniqueItems: true } }),
-      { a: Array.from({ length: 11_000 }, (_, index) => index) },
+      withA({ uniqueItems: true }),
+      { a: listOf(11_000, (index) => index) },
     ],
     [
       'a long list of unique objects',
-      withProperties({ a: { uniqueItems: true, items: { type: 'object' } } }),
-      { a: Array.from({ length: 4000 }, (_, index) => ({ i: index })) },
+      withA({ uniqueItems: true, items: { type: 'object' } }),
+      { a: listOf(4000, (index) => ({ i: index })) },
     ],
     [
       'unevaluated names',
       {
-        anyOf: Array.from({ length: 300 }, (_, index) => ({
+        anyOf: listOf(300, (index) => ({
           properties: { [`a${index}`]: { type: 'string' } },
         })),
         unevaluatedProperties: false,
       },
-      Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`a${index}`, 'b'])),
+      Object.fromEntries(listOf(4000, (index) => [`a${index}`, 'b'])),
     ],
     [
       'names that match patterns',
       {
-        patternProperties: Object.fromEntries(
-          Array.from({ length: 200 }, (_, index) => [`(.*a){3}${index}$`, {}]),
-        ),
+        patternProperties: Object.fromEntries(listOf(200, (index) => [`(.*a){3}${index}$`, {}])),
       },
-      Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`aaaa${index}`, 1])),
+      Object.fromEntries(listOf(4000, (index) => [`aaaa${index}`, 1])),
     ],
-    [
-      '3,000 required names',
-      withProperties({ a: { required: Array.from({ length: 3000 }, (_, index) => `r${index}`) } }),
-      { a: {} },
-    ],
+    ['3,000 required names', withA({ required: listOf(3000, (index) => `r${index}`) }), { a: {} }],
     [
       '1,500 dependent names',
-      withProperties({
-        a: {
-          dependentRequired: Object.fromEntries(
-            Array.from({ length: 1500 }, (_, index) => [`r${index}`, ['a']]),
-          ),
-        },
+      withA({
+        dependentRequired: Object.fromEntries(listOf(1500, (index) => [`r${index}`, ['a']])),
       }),
       { a: { r1: 1 } },
     ],
@@ -539,10 +505,8 @@ describe('hostile parameters and arguments cost little', () => {
     'byte',
   ];
   it('all formats on 60 KiB', () => {
-    const schema = withProperties({
-      a: {
-        allOf: FORMATS.map((format): JsonObject => ({ anyOf: [{ format }, { type: 'string' }] })),
-      },
+    const schema = withA({
+      allOf: FORMATS.map((format): JsonObject => ({ anyOf: [{ format }, { type: 'string' }] })),
     });
     const starts = [
       '',

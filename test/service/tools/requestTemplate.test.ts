@@ -44,6 +44,10 @@ function refusal(value: unknown): { param: string; message: string } | null {
   }
 }
 const refused = (change: object) => refusal(template(change));
+const because = (param: string, reason: string) => ({
+  param: `request_template.${param}`,
+  message: expect.stringContaining(reason),
+});
 
 describe('a request template when a tool is saved', () => {
   it('is stored as it came, but with the method in capitals, and always with query and headers', () => {
@@ -116,25 +120,15 @@ describe('a request template when a tool is saved', () => {
     ['{{args.id} }', 'never closes it'],
     ['{{secrets.API_KEY}}', 'headers only'],
   ])('refuses %j in a body, a query and an address', (text, reason) => {
-    expect(refused({ body: { a: [text] } })).toMatchObject({
-      param: 'request_template.body.a.0',
-      message: expect.stringContaining(reason),
-    });
-    expect(refused({ query: { q: text } })).toMatchObject({
-      param: 'request_template.query.q',
-      message: expect.stringContaining(reason),
-    });
-    expect(refused({ url: `https://api.example.com/${text}` })).toMatchObject({
-      param: 'request_template.url',
-      message: expect.stringContaining(reason),
-    });
+    expect(refused({ body: { a: [text] } })).toEqual(because('body.a.0', reason));
+    expect(refused({ query: { q: text } })).toEqual(because('query.q', reason));
+    expect(refused({ url: `https://api.example.com/${text}` })).toEqual(because('url', reason));
   });
 
   it('refuses a secret that is not stored', () => {
-    expect(refused({ headers: { Authorization: 'Bearer {{secrets.OTHER}}' } })).toMatchObject({
-      param: 'request_template.headers.Authorization',
-      message: expect.stringContaining('no secret of that name'),
-    });
+    expect(refused({ headers: { Authorization: 'Bearer {{secrets.OTHER}}' } })).toEqual(
+      because('headers.Authorization', 'no secret of that name'),
+    );
   });
 
   it.each([
@@ -171,10 +165,7 @@ describe('a request template when a tool is saved', () => {
     ['https://example.com/\ud800', 'Unicode'],
     [5, 'must be the address'],
   ])('refuses the address %j', (url, reason) => {
-    expect(refused({ url })).toEqual({
-      param: 'request_template.url',
-      message: expect.stringMatching(reason),
-    });
+    expect(refused({ url })).toEqual(because('url', reason));
   });
 
   it.each([
@@ -203,10 +194,9 @@ describe('a request template when a tool is saved', () => {
     'Proxy-Authorization',
     'Accept-Encoding',
   ])('refuses the header %s', (name) => {
-    expect(refused({ headers: { [name]: 'x' } })).toEqual({
-      param: `request_template.headers.${name}`,
-      message: expect.stringContaining('cannot be set'),
-    });
+    expect(refused({ headers: { [name]: 'x' } })).toEqual(
+      because(`headers.${name}`, 'cannot be set'),
+    );
   });
 
   it.each([
@@ -279,10 +269,7 @@ describe('a request template when a tool is saved', () => {
       'flat object',
     ],
   ])('refuses %j', (change, param, reason) => {
-    expect(refused(change)).toEqual({
-      param: `request_template.${param}`,
-      message: expect.stringContaining(reason),
-    });
+    expect(refused(change)).toEqual(because(param, reason));
   });
 
   it.each([null, undefined, 'GET https://example.com', [], 5])(
@@ -296,31 +283,22 @@ describe('a request template when a tool is saved', () => {
   );
 
   it('bounds size and depth', () => {
-    expect(refused({ body: 'x'.repeat(33_000) })).toMatchObject({
-      message: expect.stringContaining('32768 bytes'),
-    });
+    expect(refused({ body: 'x'.repeat(33_000) })?.message).toContain('32768 bytes');
     let deep: unknown = 'x';
     for (let level = 0; level < 40; level += 1) deep = [deep];
-    expect(refused({ body: deep })).toMatchObject({
-      message: expect.stringContaining('32 levels'),
-    });
+    expect(refused({ body: deep })?.message).toContain('32 levels');
   });
 
   it('reads placeholders against a schema that refers to itself, or that is invalid', () => {
     const loop = {
       properties: { id: { $ref: '#/properties/id' }, all: { allOf: [{ $ref: '#' }] } },
     };
-    const read = (url: string) =>
-      parseRequestTemplate(template({ url }), { parameters: loop, secretNames: [] });
-    expect(read('https://example.com/{{args.id}}').method).toBe('POST');
-    expect(read('https://example.com/{{args.all.all.id}}').method).toBe('POST');
-    expect(() => read('https://example.com/{{args.all.other}}')).toThrow(RequestTemplateError);
-    expect(() =>
-      parseRequestTemplate(template({ body: '{{args.x}}' }), {
-        parameters: { properties: 5 },
-        secretNames: [],
-      }),
-    ).toThrow(RequestTemplateError);
+    const read = (body: string, parameters: JsonObject = loop) =>
+      parseRequestTemplate(template({ body }), { parameters, secretNames: [] });
+    expect(read('{{args.id}}').method).toBe('POST');
+    expect(read('{{args.all.all.id}}').method).toBe('POST');
+    expect(() => read('{{args.all.other}}')).toThrow(RequestTemplateError);
+    expect(() => read('{{args.x}}', { properties: 5 })).toThrow(RequestTemplateError);
   });
 
   it('reads many placeholders and many properties quickly', () => {

@@ -11,18 +11,9 @@ import {
 } from '../../../service/src/tools/calls/toolCall.ts';
 import { unwatchedBounds } from '../../../service/src/platform/limits/bounds.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { contact } from './contact.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const contact = {
-  id: 'ctc',
-  workspaceId: 'w',
-  channel: 'web_chat',
-  name: null,
-  phone: '5491155551234',
-  email: 'maria@example.com',
-  verified: false,
-  createdAt: '',
-} as const;
 
 describe('results of tool calls', () => {
   let fresh: FreshStore;

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { startTestService, type TestService } from '../../helpers/service.ts';
 import {
   agentSays,
   ask,
@@ -9,11 +8,11 @@ import {
   makeLive,
   newestCall,
   startToolEndpoint,
-  TOOL_TEST_ENV,
   type Answer,
   type DefinedTool,
   type ToolEndpoint,
 } from '../../helpers/toolEndpoint.ts';
+import { endpoint, service, useToolService } from './toolService.ts';
 
 const TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
 const PLAIN = 'plain-password-123456';
@@ -22,32 +21,21 @@ const PIN = '90210733';
 const SPARE = 'spare-password-654321';
 
 describe("a tool's secrets", () => {
-  let service: TestService;
-  let endpoint: ToolEndpoint;
   let findOrder: DefinedTool;
   let log = '';
   /** Bodies of the API and chat messages: no secret may stand in them. */
   const answers: string[] = [];
   const secrets: string[] = [TOKEN, PLAIN, PIN];
 
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    const sink = new Writable({
-      write(chunk, _encoding, done) {
-        log += String(chunk);
-        done();
-      },
-    });
-    service = await startTestService({
-      ca: endpoint.ca,
-      env: TOOL_TEST_ENV,
-      log: pino({ level: 'trace' }, sink),
-    });
-    findOrder = await define('find_order');
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      log += String(chunk);
+      done();
+    },
   });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
+  useToolService({ log: pino({ level: 'trace' }, sink) });
+  beforeAll(async () => {
+    findOrder = await define('find_order');
   });
 
   const keep = <A extends { body: unknown }>(answer: A): A => {
@@ -72,6 +60,14 @@ describe("a tool's secrets", () => {
   const testCall = async ({ id, path }: DefinedTool, answer: Answer) => {
     endpoint.answer(path, answer, answer, answer);
     return keep(await service.api.post(`/api/tools/${id}/test`, {})).body;
+  };
+  const read = async ({ id }: DefinedTool) => (await service.api.get(`/api/tools/${id}`)).body;
+  const patch = async ({ id }: DefinedTool, changes: object) =>
+    keep(await service.api.patch(`/api/tools/${id}`, changes));
+  /** Makes a test call, which sends these headers. */
+  const expectSent = async ({ id, path }: DefinedTool, headers: object) => {
+    await service.api.post(`/api/tools/${id}/test`, {});
+    expect(endpoint.at(path).at(-1)!.headers).toMatchObject(headers);
   };
   /** How Basic authentication carries a password. */
   const basic = Buffer.from(`user:${PLAIN}`).toString('base64');
@@ -107,9 +103,7 @@ describe("a tool's secrets", () => {
     await testCall(findOrder, body(all, { 'content-type': 'text/plain' }));
     await testCall(findOrder, body('x', { 'content-type': `image/${PLAIN}` }));
     await testCall(findOrder, body(`{"a":"${PLAIN}`, { 'content-type': 'application/json' }));
-    expect((await service.api.get(`/api/tools/${findOrder.id}`)).body.last_test.succeeded).toBe(
-      false,
-    );
+    expect((await read(findOrder)).last_test.succeeded).toBe(false);
   });
 
   it('are cut out of an error that is itself cut, at any place', async () => {
@@ -147,12 +141,10 @@ describe("a tool's secrets", () => {
       { json: { a: tool.secret, b: tool.secret!.slice('whsec_'.length) } },
       { json: `no: ${tool.secret}`, status: 400 },
     );
-    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.result.a).toBe(
-      '[secret]',
-    );
-    expect(
-      keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.error.message,
-    ).toContain('no: [secret]');
+    const echoed = keep(await service.api.post(`/api/tools/${tool.id}/test`, {}));
+    expect(echoed.body.result.a).toBe('[secret]');
+    const refused = keep(await service.api.post(`/api/tools/${tool.id}/test`, {}));
+    expect(refused.body.error.message).toContain('no: [secret]');
     const rotated = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
     secrets.push(rotated.body.secret);
     keep(await service.api.get(`/api/tools/${tool.id}`));
@@ -161,34 +153,25 @@ describe("a tool's secrets", () => {
   it('can be replaced one by one, and the others stay; the tool becomes a draft', async () => {
     const tool = await define('rent_bicycle');
     await makeLive(service.api, tool);
-    const patched = keep(
-      await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PLAIN: 'another-password' } }),
-    ).body;
+    const { body: patched } = await patch(tool, { secrets: { PLAIN: 'another-password' } });
     secrets.push('another-password');
     expect(patched).toMatchObject({
       status: 'draft',
       tested_at: null,
       secret_names: ['TOKEN', 'PLAIN', 'PIN'],
     });
-    await service.api.post(`/api/tools/${tool.id}/test`, {});
-    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({
-      authorization: `Bearer ${TOKEN}`,
-      'x-key': 'another-password',
-    });
+    const sent = { authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' };
+    await expectSent(tool, sent);
     await service.restart();
-    await service.api.post(`/api/tools/${tool.id}/test`, {});
-    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({
-      authorization: `Bearer ${TOKEN}`,
-      'x-key': 'another-password',
-    });
+    await expectSent(tool, sent);
   });
 
   it('leave the tool live when the same ones are given again', async () => {
     const tool = await define('track_parcel', { SPARE });
     await makeLive(service.api, tool);
-    const { request_template } = (await service.api.get(`/api/tools/${tool.id}`)).body;
+    const { request_template } = await read(tool);
     for (const again of [{ secrets: { PLAIN } }, { request_template, secrets: { PLAIN, SPARE } }]) {
-      const { body } = keep(await service.api.patch(`/api/tools/${tool.id}`, again));
+      const { body } = await patch(tool, again);
       expect(body).toMatchObject({ status: 'live', tested_at: expect.any(String) });
     }
   });
@@ -203,8 +186,7 @@ describe("a tool's secrets", () => {
         await tx.tools.put({ ...stored, sealedTemplateSecrets });
       }),
     );
-    const { status } = keep(await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PIN } }));
-    expect(status).toBe(200);
+    expect((await patch(tool, { secrets: { PIN } })).status).toBe(200);
     expect((await testCall(tool, 200)).status).toBe('succeeded');
     expect(endpoint.at('/find_damaged')[0]!.headers).toMatchObject({ 'x-pin': PIN });
   });
@@ -214,34 +196,23 @@ describe("a tool's secrets", () => {
     const more = Object.fromEntries(
       Array.from({ length: 18 }, (_, i) => [`MORE_${i}`, 'v'.repeat(9)]),
     );
-    const { status, body } = keep(
-      await service.api.patch(`/api/tools/${tool.id}`, { secrets: more }),
-    );
+    const { status, body } = await patch(tool, { secrets: more });
     expect([status, body.error?.param]).toEqual([400, 'secrets']);
-    const stored = await service.api.get(`/api/tools/${tool.id}`);
-    expect(stored.body.secret_names).toEqual(['TOKEN', 'PLAIN', 'PIN']);
+    expect((await read(tool)).secret_names).toEqual(['TOKEN', 'PLAIN', 'PIN']);
   });
 
   it('are removed once the request no longer uses them, so that they can be rotated under new names', async () => {
     const tool = await define('rename_keys');
-    const { request_template: template } = (await service.api.get(`/api/tools/${tool.id}`)).body;
+    const { request_template: template } = await read(tool);
     for (let version = 1; version <= 21; version++) {
-      const { status, body } = keep(
-        await service.api.patch(`/api/tools/${tool.id}`, {
-          request_template: {
-            ...template,
-            headers: { 'x-key': `{{secrets.KEY_${version}}}`, 'x-pin': '{{secrets.PIN}}' },
-          },
-          secrets: { [`KEY_${version}`]: `key-number-${version}` },
-        }),
-      );
+      const headers = { 'x-key': `{{secrets.KEY_${version}}}`, 'x-pin': '{{secrets.PIN}}' };
+      const { status, body } = await patch(tool, {
+        request_template: { ...template, headers },
+        secrets: { [`KEY_${version}`]: `key-number-${version}` },
+      });
       expect([status, body.secret_names]).toEqual([200, ['PIN', `KEY_${version}`]]);
     }
-    await service.api.post(`/api/tools/${tool.id}/test`, {});
-    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({
-      'x-key': 'key-number-21',
-      'x-pin': PIN,
-    });
+    await expectSent(tool, { 'x-key': 'key-number-21', 'x-pin': PIN });
   });
 
   describe('when the request goes to another place', () => {
@@ -261,26 +232,19 @@ describe("a tool's secrets", () => {
       const tool = await define(`move_${part}`);
       const place = newPlace();
       await service.restart({ INSECURE_TARGETS: 'true' });
-      const before = (await service.api.get(`/api/tools/${tool.id}`)).body;
+      const before = await read(tool);
       for (const given of [undefined, {}, { PIN }, { PLAIN }]) {
-        const { status, body: refused } = keep(
-          await service.api.patch(`/api/tools/${tool.id}`, {
-            ...at(`${place}/x`),
-            ...(given && { secrets: given }),
-          }),
-        );
-        expect([status, refused.error.code, refused.error.param]).toEqual([
-          400,
-          'invalid_request',
-          'secrets',
-        ]);
+        const changes = { ...at(`${place}/x`), ...(given && { secrets: given }) };
+        const { status, body: refused } = await patch(tool, changes);
+        expect(status).toBe(400);
+        expect(refused.error).toMatchObject({ code: 'invalid_request', param: 'secrets' });
         expect(refused.error.message).toContain(
           given?.PLAIN === undefined
             ? 'secrets TOKEN, PLAIN must be given again'
             : 'secrets TOKEN must be given again',
         );
       }
-      expect((await service.api.get(`/api/tools/${tool.id}`)).body).toEqual(before);
+      expect(await read(tool)).toEqual(before);
       expect(elsewhere.requests).toHaveLength(0);
     });
 
@@ -288,22 +252,15 @@ describe("a tool's secrets", () => {
       const tool = await define('move_house');
       const given = { TOKEN: 'new-token-for-elsewhere', PLAIN: 'new-plain-for-elsewhere' };
       secrets.push(...Object.values(given));
-      const moved = keep(
-        await service.api.patch(`/api/tools/${tool.id}`, {
-          ...at(`${elsewhere.url}/moved`),
-          secrets: given,
-        }),
-      ).body;
-      expect(moved).toMatchObject({ status: 'draft', secret_names: ['TOKEN', 'PLAIN'] });
+      const url = `${elsewhere.url}/moved`;
+      const moved = await patch(tool, { ...at(url), secrets: given });
+      expect(moved.body).toMatchObject({ status: 'draft', secret_names: ['TOKEN', 'PLAIN'] });
       await service.api.post(`/api/tools/${tool.id}/test`, {});
       expect(elsewhere.at('/moved')[0]!.headers).toMatchObject({
         authorization: 'Bearer new-token-for-elsewhere',
         'x-key': 'new-plain-for-elsewhere',
       });
-      const later = await service.api.patch(
-        `/api/tools/${tool.id}`,
-        at(`${elsewhere.url}/moved`, { headers: { 'x-pin': '{{secrets.PIN}}' } }),
-      );
+      const later = await patch(tool, at(url, { headers: { 'x-pin': '{{secrets.PIN}}' } }));
       expect([later.status, later.body.error.param]).toEqual([
         400,
         'request_template.headers.x-pin',
@@ -312,29 +269,17 @@ describe("a tool's secrets", () => {
 
     it('do not come along in two steps, the address first and the headers then', async () => {
       const tool = await define('move_slowly');
-      expect(
-        (
-          await service.api.patch(
-            `/api/tools/${tool.id}`,
-            at(`${elsewhere.url}/slow`, { headers: {} }),
-          )
-        ).body.secret_names,
-      ).toEqual([]);
-      expect(
-        (await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`))).status,
-      ).toBe(400);
-      expect(
-        (await service.api.patch(`/api/tools/${tool.id}`, at(`${endpoint.url}/slow`))).status,
-      ).toBe(400);
+      const moved = await patch(tool, at(`${elsewhere.url}/slow`, { headers: {} }));
+      expect(moved.body.secret_names).toEqual([]);
+      for (const { url } of [elsewhere, endpoint])
+        expect((await patch(tool, at(`${url}/slow`))).status).toBe(400);
     });
 
     it('stay, if used, while scheme, host and port stay, in any spelling, whatever path, method and headers change', async () => {
       const tool = await define('stay_here');
       const url = `${endpoint.url.replace('https://localhost', 'HTTPS://LocalHost')}/elsewhere`;
-      const changed = await service.api.patch(
-        `/api/tools/${tool.id}`,
-        at(url, { method: 'POST', headers: { 'x-other': '{{secrets.PIN}}' } }),
-      );
+      const headers = { 'x-other': '{{secrets.PIN}}' };
+      const changed = await patch(tool, at(url, { method: 'POST', headers }));
       expect([changed.status, changed.body.secret_names]).toEqual([200, ['PIN']]);
       await service.api.post(`/api/tools/${tool.id}/test`, {});
       expect(endpoint.at('/elsewhere')[0]!.headers['x-other']).toBe(PIN);

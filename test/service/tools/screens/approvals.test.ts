@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
-import { startTestService, type TestService } from '../../../helpers/service.ts';
+import { startTestService } from '../../../helpers/service.ts';
 import {
   TOOL_TEST_ENV,
   agentSays,
   ask,
   callIn,
   makeLive,
-  startToolEndpoint,
   type DefinedTool,
-  type ToolEndpoint,
 } from '../../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { endpoint, service, useToolService } from '../toolService.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
 
@@ -28,20 +27,16 @@ const PARAMETERS = {
 const DAY_MS = 86_400_000;
 
 describe('an approval on the conversations screen', () => {
-  let endpoint: ToolEndpoint;
-  let service: TestService;
+  let clockAheadMs = 0;
+  useToolService({
+    env: { ...MEMBER_ENV, ...TOOL_TEST_ENV },
+    clock: { now: () => new Date(Date.now() + clockAheadMs) },
+  });
   let ana: Browserless;
   let secondBrowser: Browserless;
   let tool: DefinedTool;
-  let clockAheadMs = 0;
 
   beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({
-      ca: endpoint.ca,
-      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV },
-      clock: { now: () => new Date(Date.now() + clockAheadMs) },
-    });
     [ana, secondBrowser] = [await signedInBrowser(service.url), await signedInBrowser(service.url)];
     tool = await endpoint.define(service.api, {
       name: 'cancel_order',
@@ -51,10 +46,6 @@ describe('an approval on the conversations screen', () => {
     await makeLive(service.api, tool, { order_number: '1' });
   });
   beforeEach(() => endpoint.forget());
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-  });
 
   /** A customer asks for a call that needs approval, and is told to wait for it. */
   const requestApproval = async () => {

@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import {
   browser,
   create,
-  endpoint,
   httpForm,
   newName,
   newestTool,
   row,
-  service,
+  testCall,
   useToolScreens,
   webhookForm,
 } from './toolScreens.ts';
+import { endpoint, service } from '../toolService.ts';
 
 useToolScreens();
 
@@ -244,7 +244,7 @@ describe('changing a tool', () => {
   it('keeps a tool live, and its stored secrets, when the saved definition makes the same call', async () => {
     endpoint.answerAlways('/orders/7', { json: { status: 'ok' } });
     const tool = await create(httpForm());
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await testCall(tool);
     await browser.post(`/tools/${tool.id}/go-live`);
     const page = await browser.post(`/tools/${tool.id}`, {
       ...httpForm(),
@@ -268,7 +268,7 @@ describe('changing a tool', () => {
     const unused = { s1_name: 'UNUSED', s1_value: 'unused-secret-value' };
     const form = httpForm({ ...unused, method: 'POST', response_fields: '' });
     const tool = await create(form);
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await testCall(tool);
     await browser.post(`/tools/${tool.id}/go-live`);
     const stored = { s0_stored: 'on', s0_value: '', s1_stored: 'on', s1_value: '' };
     await browser.post(`/tools/${tool.id}`, { ...form, ...stored, description: 'Another.' });
@@ -316,7 +316,7 @@ describe('changing a tool', () => {
 
   it('makes the tool a draft, and says so, when the saved definition makes another call', async () => {
     const tool = await create(webhookForm());
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await testCall(tool);
     const page = await browser.post(`/tools/${tool.id}`, {
       ...webhookForm(),
       name: tool.name,
@@ -330,31 +330,37 @@ describe('changing a tool', () => {
     });
   });
 
-  it('shows a schema that does not fit into fields as JSON, and an unchanged save changes nothing', async () => {
-    const parameters = {
-      type: 'object',
-      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
-    };
-    const { body: made } = await service.api.post('/api/tools', {
+  const createByApi = async (parameters: object) => {
+    const { body } = await service.api.post('/api/tools', {
       name: newName(),
       description: 'Ships.',
       kind: 'Webhook',
       endpoint: `${endpoint.url}/x`,
       parameters,
     });
+    return body;
+  };
+  const save = (tool: { id: string; name: string }, changes: Record<string, string>) =>
+    browser.post(`/tools/${tool.id}`, {
+      name: tool.name,
+      description: 'Ships.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      ...changes,
+    });
+
+  it('shows a schema that does not fit into fields as JSON, and an unchanged save changes nothing', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
+    };
+    const made = await createByApi(parameters);
     const edit = await browser.get(`/tools/${made.id}/edit`);
     expect(edit.value('parameters_as')).toBe('json');
     const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
       .exec(edit.html)![1]!
       .replaceAll('&quot;', '"');
-    await browser.post(`/tools/${made.id}`, {
-      name: made.name,
-      description: 'Ships.',
-      timeout: '10',
-      endpoint: `${endpoint.url}/x`,
-      parameters_as: 'json',
-      parameters: written,
-    });
+    await save(made, { parameters_as: 'json', parameters: written });
     expect((await newestTool()).parameters).toEqual(parameters);
   });
 
@@ -365,27 +371,13 @@ describe('changing a tool', () => {
       properties: { a: { type: 'string' }, b: { description: 'B', type: 'number' } },
       type: 'object',
     };
-    const { body: made } = await service.api.post('/api/tools', {
-      name: newName(),
-      description: 'Ships.',
-      kind: 'Webhook',
-      endpoint: `${endpoint.url}/x`,
-      parameters,
-    });
+    const made = await createByApi(parameters);
     await service.api.post(`/api/tools/${made.id}/test`, { arguments: { a: '1', b: 2 } });
     const rows = {
       ...row(0, { name: 'a', required: 'on' }),
       ...row(1, { name: 'b', type: 'number', description: 'B', required: 'on' }),
     };
-    await browser.post(`/tools/${made.id}`, {
-      name: made.name,
-      description: 'Sends.',
-      timeout: '10',
-      endpoint: `${endpoint.url}/x`,
-      parameters_as: 'fields',
-      closed: 'on',
-      ...rows,
-    });
+    await save(made, { description: 'Sends.', parameters_as: 'fields', closed: 'on', ...rows });
     expect(await newestTool()).toMatchObject({
       description: 'Sends.',
       tested_at: expect.any(String),
@@ -410,7 +402,7 @@ describe('changing a tool', () => {
     const rotated = await browser.post(`/tools/${tool.id}/rotate-secret`);
     const [secret] = /whsec_[\w+/=]+/.exec(rotated.html)!;
     endpoint.verify('/orders', secret);
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
+    await testCall(tool);
     expect(endpoint.faults).toEqual([]);
     const detail = await browser.get(`/tools/${tool.id}`);
     expect(detail.html).toMatch(/data-confirm="Remove /);

@@ -1,35 +1,19 @@
 // The tool screens, opened by a signed-in member, and the fields of their forms.
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterEach, beforeAll } from '@jest/globals';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
-import { startTestService, type TestService } from '../../../helpers/service.ts';
-import {
-  startToolEndpoint,
-  TOOL_TEST_ENV,
-  type ToolEndpoint,
-} from '../../../helpers/toolEndpoint.ts';
+import { TOOL_TEST_ENV, type DefinedTool } from '../../../helpers/toolEndpoint.ts';
+import { endpoint, removeTools, service, useToolService } from '../toolService.ts';
 
 export const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> \u202egnirts\u202c {{args.x}}`;
 
-export let service: TestService;
-export let endpoint: ToolEndpoint;
 export let browser: Browserless;
 let count = 0;
 
 /** Opens the screens for the tests of a file, and removes the tools of each test. */
 export function useToolScreens(): void {
-  beforeAll(async () => {
-    endpoint = await startToolEndpoint();
-    service = await startTestService({ ca: endpoint.ca, env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
-    await signIn();
-  });
-  afterEach(async () => {
-    const { body: tools } = await service.api.get('/api/tools?limit=200');
-    for (const { id } of tools.data) await service.api.delete(`/api/tools/${id}`);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await endpoint?.close();
-  });
+  useToolService({ env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
+  beforeAll(signIn);
+  afterEach(removeTools);
 }
 
 /** Signs in again: a restarted service has another port. */
@@ -84,3 +68,9 @@ export async function create(form: Record<string, string>) {
   if (page.status >= 400) throw new Error(page.text);
   return newestTool();
 }
+
+/** Makes a test call with the form that has a field for each argument. @returns the page after it */
+export const testCall = (
+  { id }: Pick<DefinedTool, 'id'>,
+  fields: Record<string, string> = { a_order_number: '7' },
+) => browser.post(`/tools/${id}/test`, { arguments_as: 'fields', ...fields });

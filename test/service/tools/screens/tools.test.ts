@@ -5,17 +5,17 @@ import { waitFor } from '../../../helpers/waitFor.ts';
 import {
   browser,
   create,
-  endpoint,
   HOSTILE,
   httpForm,
   newName,
   newestTool,
   row,
-  service,
   signIn,
+  testCall,
   useToolScreens,
   webhookForm,
 } from './toolScreens.ts';
+import { endpoint, service } from '../toolService.ts';
 
 useToolScreens();
 
@@ -30,10 +30,7 @@ describe('a test call', () => {
     expect(refused.status).toBe(409);
     expect(refused.text).toContain('The tool did not go live. Run a successful test call first.');
 
-    const page = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
-      a_order_number: 'A-1',
-    });
+    const page = await testCall(tool, { a_order_number: 'A-1' });
     expect(page.text).toContain(`POST ${endpoint.url}/orders/A-1?limit=10`);
     expect(page.text).toContain('authorization: Bearer [secret]');
     expect(page.text).toContain('{"order":"A-1"}');
@@ -59,10 +56,7 @@ describe('a test call', () => {
 
   it('shows that a Webhook call was signed, but not the signatures', async () => {
     const tool = await create(webhookForm());
-    const page = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
-      a_order_number: 'A-1',
-    });
+    const page = await testCall(tool, { a_order_number: 'A-1' });
     expect(page.text).toMatch(/x-service-signature: t=\d+,v1=… /);
     expect(page.text).toMatch(/webhook-signature: v1,… /);
     expect(page.html).not.toMatch(/[0-9a-f]{64}/);
@@ -83,10 +77,7 @@ describe('a test call', () => {
       body(`not found ${HOSTILE}`, { 'content-type': 'text/plain' }, 404),
     );
     const tool = await create(httpForm());
-    const page = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
-      a_order_number: '404',
-    });
+    const page = await testCall(tool, { a_order_number: '404' });
     expect(page.text).toContain('HTTP 404, 1 attempt');
     expect(page.text).toContain('The endpoint answered 404: not found <script>alert(1)</script>');
     expect(page.text).toContain('You can’t go live because the last test call failed');
@@ -110,8 +101,7 @@ describe('a test call', () => {
     expect(empty.html).not.toContain('native code');
     expect(empty.text).toContain('Whether it is in a hurry');
     endpoint.forget();
-    const page = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
+    const page = await testCall(tool, {
       a_count: '3',
       a_express: 'false',
       a_tags: 'a\r\nb',
@@ -125,14 +115,10 @@ describe('a test call', () => {
       tags: ['a', 'b'],
       size: 2.5,
     });
-    const missing = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields' });
+    const missing = await testCall(tool, {});
     expect(missing.status).toBe(400);
     expect(missing.problem('a_count')).toBe('“count” is missing.');
-    const wrong = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
-      a_count: '3',
-      a_day: 'soon',
-    });
+    const wrong = await testCall(tool, { a_count: '3', a_day: 'soon' });
     expect(wrong.problem('a_day')).toMatch(/^“day” must have the format date/);
     expect(wrong.value('a_day')).toBe('soon');
   });
@@ -179,7 +165,7 @@ describe('the pages of tools', () => {
     const tool = await create(webhookForm());
     const states = async () => (await browser.get('/tools/fragment')).text;
     expect(await states()).toMatch(/Draft never/);
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
+    await testCall(tool, { a_order_number: '1' });
     expect(await states()).toMatch(/Tested succeeded now/);
     await browser.post(`/tools/${tool.id}/go-live`);
     expect(await states()).toMatch(/Live/);
@@ -218,7 +204,7 @@ describe('the pages of tools', () => {
   it('show the agent’s calls, with their result as text and a link to the conversation', async () => {
     endpoint.answerAlways('/orders', { json: { status: HOSTILE } });
     const tool = await create(webhookForm({ read_only: 'on' }));
-    await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
+    await testCall(tool, { a_order_number: '1' });
     await browser.post(`/tools/${tool.id}/go-live`);
     await browser.post('/agent/switch', { enabled: 'on' });
     const { conversationId } = await ask(service.url, tool, 'A-1042');
@@ -258,10 +244,7 @@ describe('the pages of tools', () => {
       json: { items: Array.from({ length: 20_000 }, (_, number) => ({ number, text: 'lamp' })) },
     });
     const tool = await create(webhookForm({ timeout: '5' }));
-    const page = await browser.post(`/tools/${tool.id}/test`, {
-      arguments_as: 'fields',
-      a_order_number: '1',
-    });
+    const page = await testCall(tool, { a_order_number: '1' });
     expect(page.text).toContain('succeeded');
     expect(page.html.length).toBeLessThan(100_000);
     endpoint.answerAlways('/orders', { json: { ok: true } });
