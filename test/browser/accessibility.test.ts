@@ -5,7 +5,7 @@ import type { BrowserWindow } from './browser.ts';
 import { addRareContent } from './rareContent.ts';
 import { SHOP_ENV, fillWithSamples, lateClock } from './sampleContent.ts';
 import { SCREEN_STATES, type ScreenContent, type ScreenState } from './screenStates.ts';
-import { BEN, startTeam, type Team } from './team.ts';
+import { BEN, fillSetUp, startTeam, type Team } from './team.ts';
 
 describe('every screen in every state', () => {
   let team: Team;
@@ -108,10 +108,7 @@ describe('every screen in every state', () => {
     const window = await team.open();
     await window.page.goto(newService.setupUrl!);
     await expectFit(window);
-    await window.page.getByLabel('Workspace name').fill('Harbour Outfitters');
-    await window.page.getByLabel('Your name').fill('Ana');
-    await window.page.getByLabel('Your email').fill('ana@example.com');
-    await window.page.getByLabel('Password').fill('correct horse battery');
+    await fillSetUp(window.page);
     await window.page.getByRole('button', { name: 'Set up and show the API key' }).click();
     await window.page.getByRole('heading', { name: 'Ready' }).waitFor();
     await expectFit(window);

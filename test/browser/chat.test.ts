@@ -66,6 +66,13 @@ describe('the chat page in a browser', () => {
     await composer().fill(text);
     await composer().press('Enter');
   };
+  const greeting = (tab = page) => tab.getByText('Hello from Acme!');
+  /** Opens the chat and writes, and the agent greets. */
+  const beginChat = async (text = 'Hello') => {
+    await openChat();
+    await write(text);
+    await greeting().waitFor();
+  };
   const conversations = async () => (await service.api.get('/api/conversations')).body.data;
   const newest = async () => (await conversations())[0];
   const reply = async (text: string) =>
@@ -90,7 +97,7 @@ describe('the chat page in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.keyboard.type('Hello');
     await page.keyboard.press('Enter');
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     expect(await messages().allInnerTexts()).toEqual([
       expect.stringMatching(/^You \d.*Hello$/s),
       expect.stringMatching(/^Ana Assistant .*Hello from Acme!/s),
@@ -118,20 +125,18 @@ describe('the chat page in a browser', () => {
     await page.getByLabel('Email').fill('maria@example.com');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
   });
 
   it('keeps the conversation over a reload, and shows it in another tab too', async () => {
-    await openChat();
-    await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat();
     const before = await texts();
     await page.reload();
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     expect(await texts()).toEqual(before);
     const tab = await window.context.newPage();
     await tab.goto(`${service.url}/chat`);
-    await tab.getByText('Hello from Acme!').waitFor();
+    await greeting(tab).waitFor();
     await reply('to both');
     await tab.getByText('to both').waitFor();
     await page.getByText('to both').waitFor();
@@ -158,9 +163,7 @@ describe('the chat page in a browser', () => {
     window.allowErrors(
       /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/,
     );
-    await openChat();
-    await write('before');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat('before');
     await reply('one');
     await page.getByText('one', { exact: true }).waitFor();
     const startedAt = Date.now();
@@ -178,9 +181,7 @@ describe('the chat page in a browser', () => {
 
   it('sends once what was written offline, when the network is back and also after a reload', async () => {
     window.allowErrors(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|ERR_NETWORK_CHANGED/);
-    await openChat();
-    await write('online');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat('online');
     await window.context.setOffline(true);
     await page.locator('#connection', { hasText: 'You are offline' }).waitFor();
     await write('written offline');
@@ -222,7 +223,7 @@ describe('the chat page in a browser', () => {
     await tab.goto(`${service.url}/chat`);
     await unsent(tab).waitFor();
     await window.context.unroute('**/api/chat/sessions');
-    for (const each of [page, tab]) await each.getByText('Hello from Acme!').waitFor();
+    for (const each of [page, tab]) await greeting(each).waitFor();
     for (const each of [page, tab])
       expect(await each.locator('article.customer .text').allTextContents()).toEqual([
         'held by both',
@@ -232,9 +233,7 @@ describe('the chat page in a browser', () => {
 
   it('sends a message once although the answer to the first attempt was lost', async () => {
     window.allowErrors(/ERR_FAILED/);
-    await openChat();
-    await write('first');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat('first');
     let attempts = 0;
     await page.route('**/api/chat/messages', async (route) => {
       if (route.request().method() !== 'POST' || attempts++ > 0) return route.continue();
@@ -257,7 +256,7 @@ describe('the chat page in a browser', () => {
       await page.goto(`${proxy.url}/chat`);
       await composer().waitFor();
       await write('begun');
-      await page.getByText('Hello from Acme!').waitFor();
+      await greeting().waitFor();
       proxy.breakAll();
       proxy.setFaulty(true);
       const mine = Array.from({ length: 12 }, (_, n) => `mine ${n + 1}`);
@@ -290,9 +289,7 @@ describe('the chat page in a browser', () => {
 
   it('polls for messages, without fighting for its stream, when the customer has too many tabs', async () => {
     window.allowErrors(/ERR_/);
-    await openChat();
-    await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat();
     let streams = 0;
     await page.route('**/api/chat/stream', (route) => {
       streams += 1;
@@ -333,9 +330,7 @@ describe('the chat page in a browser', () => {
       page.on('response', (response) => {
         if (response.url().endsWith('/api/chat/stream')) statuses.push(response.status());
       });
-      await openChat();
-      await write('Hello');
-      await page.getByText('Hello from Acme!').waitFor();
+      await beginChat();
       expect(statuses).toEqual([429]);
       for (const text of ['one', 'two', 'three']) {
         await reply(text);
@@ -376,7 +371,7 @@ describe('the chat page in a browser', () => {
     );
     await write('Hello');
     await page.getByRole('article').getByText('You are sending messages too fast').waitFor();
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
   });
 
   it('says how long it waits when a proxy refuses without saying how long', async () => {
@@ -391,7 +386,7 @@ describe('the chat page in a browser', () => {
       .getByText(/Trying again in [34] s/)
       .waitFor();
     await page.unrouteAll();
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
   });
 
   it('starts anew, and says so, when the service no longer knows the token', async () => {
@@ -403,14 +398,12 @@ describe('the chat page in a browser', () => {
         for (const name of await caches.keys())
           await (await caches.open(name)).put('/token', new Response('cst_unknown'));
       });
-    await openChat();
-    await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat();
     await keepUnknownToken();
     await page.reload();
     await page.getByText('Your earlier conversation is no longer available').waitFor();
     await write('Hello again');
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     expect((await texts())[0]).toBe('Hello again');
     await keepUnknownToken();
     await write('and once more');
@@ -419,9 +412,7 @@ describe('the chat page in a browser', () => {
   });
 
   it('opens a new conversation after one was closed', async () => {
-    await openChat();
-    await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat();
     const closed = await newest();
     await service.api.post(`/api/conversations/${closed.id}/close`, {
       summary: 'done',
@@ -445,7 +436,7 @@ describe('the chat page in a browser', () => {
     const field = page.getByRole('textbox', { name: 'Su mensaje' });
     await field.fill('Hola');
     await field.press('Enter');
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     await page.getByText('Hoy', { exact: true }).waitFor();
     expect(await messages().allInnerTexts()).toEqual([
       expect.stringMatching(/^Usted \d.*Hola$/s),
@@ -508,7 +499,7 @@ describe('the chat page in a browser', () => {
     await openChat();
     await write('Hello');
     await page.clock.runFor(3000);
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     await page.clock.fastForward(60_000);
     await waitFor('another stream', () => streams > 1);
     await reply('in between');
@@ -551,16 +542,14 @@ describe('the chat page in a browser', () => {
     await page.keyboard.press('Shift+Enter');
     await page.keyboard.type('two');
     await page.keyboard.press('Enter');
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     expect((await texts())[0]).toBe('one\ntwo');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('text');
   });
 
   it('leaves a reader who has scrolled up where they are, and offers the way back', async () => {
     await reopen({ width: 360, height: 600 });
-    await openChat();
-    await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await beginChat();
     for (let n = 0; n < 12; n++) await reply(`line ${n}`);
     await page.getByText('line 11').waitFor();
     const scroll = page.locator('#scroll');
@@ -598,7 +587,7 @@ describe('the chat page in a browser', () => {
     await openChat();
     await expectFit('-empty');
     await write('Hello');
-    await page.getByText('Hello from Acme!').waitFor();
+    await greeting().waitFor();
     await reply('More at https://shop.example.com/.');
     await page.getByText('More at').waitFor();
     await expectFit('');

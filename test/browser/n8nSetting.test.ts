@@ -1,9 +1,11 @@
 // The team tells where n8n runs, in the set-up form and under Settings.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { MEMBER } from '../helpers/browserless.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { launchBrowser, openWindow, type BrowserWindow } from './browser.ts';
+import { fillSetUp, fillSignIn } from './team.ts';
 
 describe('where n8n runs', () => {
   let service: TestService;
@@ -30,10 +32,7 @@ describe('where n8n runs', () => {
     window = await openWindow(browser);
     const { page } = window;
     await page.goto(service.setupUrl!);
-    await page.getByLabel('Workspace name').fill('Harbour Outfitters');
-    await page.getByLabel('Your name').fill('Ana');
-    await page.getByLabel('Your email').fill('ana@example.com');
-    await page.getByLabel('Password').fill('correct horse battery');
+    await fillSetUp(page);
     const port = page.getByLabel('Port of n8n');
     const address = page.getByLabel('Address of n8n');
     expect(await page.getByLabel('On this machine').isChecked()).toBe(true);
@@ -51,7 +50,7 @@ describe('where n8n runs', () => {
     expect(await address.inputValue()).toBe('http://169.254.169.254');
     await window.screenshot('setup-n8n-refused');
     await page.getByLabel('On this machine').check();
-    await page.getByLabel('Password').fill('correct horse battery');
+    await page.getByLabel('Password').fill(MEMBER.password);
     await setUp.click();
     await page.getByRole('heading', { name: 'Ready' }).waitFor();
 
@@ -74,9 +73,7 @@ describe('where n8n runs', () => {
     window = await openWindow(browser, { context: { javaScriptEnabled: false } });
     const { page } = window;
     await page.goto(`${service.url}/settings`);
-    await page.getByLabel('Email').fill('ana@example.com');
-    await page.getByLabel('Password').fill('correct horse battery');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await fillSignIn(page, MEMBER);
     await page.getByLabel('On this machine').check();
     await page.getByLabel('Port of n8n').fill('5679');
     await save(page);

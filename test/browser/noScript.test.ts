@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
-import { team, useTeam } from './team.ts';
+import { closeConversation, team, useTeam } from './team.ts';
 import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 describe('without JavaScript', () => {
@@ -37,10 +37,7 @@ describe('without JavaScript', () => {
     await button('Actions').click();
     await button('Hand back to the agent').click();
     await page.getByText('ana handed back to the agent').waitFor();
-    await button('Close…').click();
-    await page.getByLabel('Outcome').selectOption('Goal reached');
-    await page.getByLabel('Summary').fill('Repaired.');
-    await button('Close conversation').click();
+    await closeConversation(page, 'Goal reached', 'Repaired.');
     await page.getByText('Conversation closed.').waitFor();
     await page.getByRole('link', { name: 'Closed', exact: true }).click();
     await page.getByRole('link', { name: /Clara/ }).waitFor();

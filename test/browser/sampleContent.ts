@@ -246,7 +246,11 @@ async function makePaymentLinks(api: ApiClient, conversationId: string): Promise
   return new URL((await make(1250, 'Delivery on Saturday')).url).pathname;
 }
 
-const orderNumber = { type: 'string', description: 'Order number' };
+const ORDER_PARAMETERS = {
+  type: 'object',
+  properties: { order_number: { type: 'string', description: 'Order number' } },
+  required: ['order_number'],
+};
 
 async function defineTools(
   api: ApiClient,
@@ -273,22 +277,14 @@ async function defineTools(
     name: 'find_order',
     description: 'Finds an order by its number and says where it is.',
     example_phrases: ['where is my order', 'has my order left'],
-    parameters: {
-      type: 'object',
-      properties: { order_number: orderNumber },
-      required: ['order_number'],
-    },
+    parameters: ORDER_PARAMETERS,
   });
   await makeLive(api, find, { order_number: 'A-1042' });
   const cancel = await endpoint.defineHttp(api, {
     name: 'cancel_order',
     description: 'Cancels an order that was not sent yet, and pays it back.',
     read_only: false,
-    parameters: {
-      type: 'object',
-      properties: { order_number: orderNumber },
-      required: ['order_number'],
-    },
+    parameters: ORDER_PARAMETERS,
     ask_before_running: true,
     secrets: { SHOP_TOKEN: 'shop-token' },
     request_template: {

@@ -10,6 +10,7 @@ import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { launchBrowser, openWindow, type BrowserWindow } from './browser.ts';
+import { closeConversation, fillSetUp } from './team.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
@@ -96,10 +97,7 @@ describe('the whole story, as people see it', () => {
     const member = await open();
     await member.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await member.goto(setupLink);
-    await member.getByLabel('Workspace name').fill('Harbour Outfitters');
-    await member.getByLabel('Your name').fill('Ana');
-    await member.getByLabel('Your email').fill('ana@example.com');
-    await member.getByLabel('Password').fill('correct horse battery');
+    await fillSetUp(member);
     await button(member, 'Set up and show the API key').click();
     await member.getByRole('heading', { name: 'Ready' }).waitFor();
     return member;
@@ -185,10 +183,7 @@ describe('the whole story, as people see it', () => {
   }
 
   async function close(member: Page) {
-    await button(member, 'Close…').click();
-    await member.getByLabel('Outcome').selectOption('Goal reached');
-    await member.getByLabel('Summary').fill('Order cancelled and paid back.');
-    await button(member, 'Close conversation').click();
+    await closeConversation(member, 'Goal reached', 'Order cancelled and paid back.');
     await member.getByText('Conversation closed.').waitFor();
     await member.getByText('Order cancelled and paid back.').waitFor();
     await member.getByText('you can’t send messages').waitFor();

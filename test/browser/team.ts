@@ -119,11 +119,27 @@ export async function signIn(
   await page.waitForLoadState();
 }
 
+/** Fills in the form that sets up a new service, for ana. */
+export async function fillSetUp(page: Page): Promise<void> {
+  await page.getByLabel('Workspace name').fill('Harbour Outfitters');
+  await page.getByLabel('Your name').fill('Ana');
+  await page.getByLabel('Your email').fill(MEMBER.email);
+  await page.getByLabel('Password').fill(MEMBER.password);
+}
+
 /** Fills in the sign-in form that is shown, and sends it. */
 export async function fillSignIn(page: Page, { email, password }: Credentials): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Closes the conversation that is open, by its form. */
+export async function closeConversation(page: Page, outcome: string, summary: string) {
+  await page.getByRole('button', { name: 'Close…' }).click();
+  await page.getByLabel('Outcome').selectOption(outcome);
+  await page.getByLabel('Summary').fill(summary);
+  await page.getByRole('button', { name: 'Close conversation' }).click();
 }
 
 /** Marks a page; a reload would forget the mark. */

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { DefinedTool } from '../helpers/toolEndpoint.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
-import { BEN, expectNoReload, markPage, team, useTeam } from './team.ts';
+import { BEN, closeConversation, expectNoReload, markPage, team, useTeam } from './team.ts';
 import { customerWaitingForApproval, startAgent, startConversation } from './customers.ts';
 
 describe('two members in two browsers', () => {
@@ -71,10 +71,7 @@ describe('two members in two browsers', () => {
     await button(ben, 'Actions').click();
     await button(ben, 'Hand back to the agent').click();
     await ana.getByText('Ben handed back to the agent').waitFor();
-    await button(ana, 'Close…').click();
-    await ana.getByLabel('Outcome').selectOption('Goal reached');
-    await ana.getByLabel('Summary').fill('Repaired.');
-    await button(ana, 'Close conversation').click();
+    await closeConversation(ana, 'Goal reached', 'Repaired.');
     await ben.getByText('This conversation is closed').waitFor();
     await ben.getByText('ana closed the conversation').waitFor();
   });
@@ -87,10 +84,7 @@ describe('two members in two browsers', () => {
     await ben.getByText('ana has this conversation.').waitFor();
     await draft.pressSequentially(' tent is fine');
     expect(await draft.inputValue()).toBe('I think the tent is fine');
-    await button(ana, 'Close…').click();
-    await ana.getByLabel('Outcome').selectOption('Unknown');
-    await ana.getByLabel('Summary').fill('Nothing was agreed.');
-    await button(ana, 'Close conversation').click();
+    await closeConversation(ana, 'Unknown', 'Nothing was agreed.');
     await ben.getByText('This conversation is closed').waitFor();
     expect(await draft.inputValue()).toBe('I think the tent is fine');
     await expectNoReload(ben);
