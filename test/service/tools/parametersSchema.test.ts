@@ -267,6 +267,7 @@ describe('parameters of a tool, when it is saved', () => {
     [withA({ $ref: 5 }), '.properties.a.$ref', 'must be a string'],
     [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '.$schema', '2020-12'],
     [withA({ $ref: 'https://example.com/schema' }), '.properties.a.$ref', 'same schema'],
+    [withA({ $ref: 'file:///etc/passwd' }), '.properties.a.$ref', 'same schema'],
     [withA({ $ref: 'other.json#/x' }), '.properties.a.$ref', 'same schema'],
     [withA({ $ref: '#anchor' }), '.properties.a.$ref', 'anchors are not read'],
     [withA({ $ref: '#/$defs/x' }), '.properties.a.$ref', 'there is no schema'],
