@@ -61,6 +61,10 @@ describe('a call that a person decides about', () => {
   const decide = ({ call }: Pick<Waiting, 'call'>, verb: 'approve' | 'reject', body: Json = {}) =>
     service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, body);
 
+  /** Waits until the call of a conversation has one of these statuses. */
+  const untilCallIs = (conversationId: string, ...statuses: string[]) =>
+    callIn(service.api, `conversation_id=${conversationId}`, ...statuses);
+
   /** A customer asks for a call that needs approval, and is told to wait for it. */
   const requestApproval = async (given?: DefinedTool): Promise<Waiting> => {
     const tool = given ?? (await define());
@@ -69,10 +73,6 @@ describe('a call that a person decides about', () => {
     expect(await agentSays(customer)).toBe(SENTENCES.waitingForApproval.en);
     return { tool, customer, conversationId, call };
   };
-
-  /** Waits until a call has one of these statuses. */
-  const untilCallIs = (conversationId: string, ...statuses: string[]) =>
-    callIn(service.api, `conversation_id=${conversationId}`, ...statuses);
 
   /** Moves the clock, and has the service look for calls that are due. */
   const later = async (ms: number) => {

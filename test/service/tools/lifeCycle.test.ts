@@ -17,6 +17,7 @@ import {
   removeTools,
   service,
   useToolService,
+  type Kind,
 } from './toolService.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -288,13 +289,11 @@ describe('the life of a tool', () => {
 
     it('is called off by an edit, since another definition was tested', async () => {
       const { tool, letGo } = await beginGoingLive();
-      expect(
-        (
-          await edit(tool, {
-            parameters: { type: 'object', properties: { n: {} } },
-          })
-        ).body,
-      ).toMatchObject({ status: 'draft', going_live: false });
+      const parameters = { type: 'object', properties: { n: {} } };
+      expect((await edit(tool, { parameters })).body).toMatchObject({
+        status: 'draft',
+        going_live: false,
+      });
       await letGo();
       await callIn(service.api, `tool=${tool.name}`, 'succeeded');
       expect(await read(tool)).toMatchObject({
@@ -310,9 +309,7 @@ describe('the life of a tool', () => {
       const { tool, letGo } = await beginGoingLive();
       expect((await edit(tool, { description: 'Says more.' })).body.going_live).toBe(true);
       await letGo();
-      expect(await untilLive(tool)).toMatchObject({
-        description: 'Says more.',
-      });
+      expect(await untilLive(tool)).toMatchObject({ description: 'Says more.' });
     });
 
     it('ends with the tool when it is removed, and nothing is sent again', async () => {
@@ -332,28 +329,19 @@ describe('the life of a tool', () => {
   });
 
   describe('an edit', () => {
-    const CHANGES_THE_CALL: [string, 'Webhook' | 'HTTP', (path: string) => Json][] = [
-      ['name', 'Webhook', () => ({ name: 'another_name' })],
-      [
-        'parameters',
-        'Webhook',
-        () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' } } } }),
-      ],
-      ['endpoint', 'Webhook', (path) => ({ endpoint: `${endpoint.url}${path}/other` })],
-      [
-        'request_template',
-        'HTTP',
-        (path) => ({ request_template: { method: 'GET', url: `${endpoint.url}${path}` } }),
-      ],
-      ['secrets', 'HTTP', () => ({ secrets: { TOKEN: 'a-token-value' } })],
-    ];
-
-    it.each(CHANGES_THE_CALL)(
+    const parameters = { type: 'object', properties: { n: { type: 'integer' } } };
+    it.each<[string, Kind, (url: string) => unknown]>([
+      ['name', 'Webhook', () => 'another_name'],
+      ['parameters', 'Webhook', () => parameters],
+      ['endpoint', 'Webhook', (url) => `${url}/other`],
+      ['request_template', 'HTTP', (url) => ({ method: 'GET', url })],
+      ['secrets', 'HTTP', () => ({ TOKEN: 'a-token-value' })],
+    ])(
       'of %s makes a live tool a draft that has to be tested again',
-      async (_what, kind, change) => {
+      async (field, kind, newValue) => {
         const tool = await defineTool(kind);
         await makeLive(service.api, tool);
-        const { body } = await edit(tool, change(tool.path));
+        const { body } = await edit(tool, { [field]: newValue(endpoint.url + tool.path) });
         expect(body).toMatchObject({
           status: 'draft',
           tested_at: null,
