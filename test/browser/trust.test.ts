@@ -1,6 +1,7 @@
 // When something goes wrong, nothing typed is lost and the reader is told.
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import type { ChatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { startConversation } from './customers.ts';
@@ -36,8 +37,9 @@ describe('one live connection for all pages of a browser', () => {
     await article(page, 'And without?').waitFor();
   });
 
-  for (const kind of ['shared', 'own'])
-    it(`a change while the next page is loading is shown there (${kind} connection)`, async () => {
+  it.each(['shared', 'own'])(
+    'a change while the next page is loading is shown there (%s connection)',
+    async (kind) => {
       const { customer, path } = await startConversation(`Eve ${kind}`);
       const { context, page } = await team.openSignedIn('/settings');
       if (kind === 'own')
@@ -61,7 +63,8 @@ describe('one live connection for all pages of a browser', () => {
       release(undefined);
       await article(page, 'One moment.').waitFor();
       await article(page, 'Are you there?').waitFor();
-    });
+    },
+  );
 
   it('with many pages open, a page pauses before it loads a part once more', async () => {
     const { customer } = await startConversation('Dee');
@@ -109,6 +112,8 @@ describe('one live connection for all pages of a browser', () => {
 
 const reply = (page: Page) => page.getByLabel('Your reply');
 const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
+
+const storedTexts = (page: Page) => page.evaluate(() => JSON.stringify({ ...localStorage }));
 
 describe('what is half written', () => {
   it('stays through a reload, another page and Back, and is gone once it is sent', async () => {
@@ -186,9 +191,7 @@ describe('what is half written', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('Two tents');
     await page.goto(`${team.service.url}/tools/new`);
     expect(await page.locator('[name=description]').inputValue()).toBe('Looks an order up');
-    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(
-      'sk_hidden',
-    );
+    expect(await storedTexts(page)).not.toContain('sk_hidden');
   });
 
   it('about a channel, a payment provider or a subscription stays; a secret and a URL are kept nowhere', async () => {
@@ -217,8 +220,7 @@ describe('what is half written', () => {
     await event.waitFor();
     expect(await event.isChecked()).toBe(true);
     expect(await page.getByLabel('Source (optional)').inputValue()).toBe('Warehouse');
-    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
-    expect(stored).not.toContain('sk_hidden');
+    expect(await storedTexts(page)).not.toContain('sk_hidden');
   });
 
   it('is seen by no other member of the same browser, and is gone after signing out', async () => {
@@ -233,13 +235,16 @@ describe('what is half written', () => {
     await page.goto(`${team.service.url}/account`);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    const stored = await storedTexts(page);
     expect(stored).toContain('For nobody else');
     expect(stored).not.toContain('Ben’s own');
   });
 });
 
 describe('what cannot be sent', () => {
+  const expectReceivedOnce = async (customer: ChatCustomer, wanted: string) =>
+    expect((await customer.read()).filter(({ text }) => text === wanted)).toHaveLength(1);
+
   it('says so while the network is away, is sent once by Retry, and the thread catches up', async () => {
     const { path, customer } = await startConversation('Gil');
     const window = await team.openSignedIn(path);
@@ -261,8 +266,7 @@ describe('what cannot be sent', () => {
     await page.getByRole('button', { name: 'Retry' }).click();
     await article(page, 'Are you still there?').waitFor();
     expect(await reply(page).inputValue()).toBe('');
-    const texts = (await customer.read()).map(({ text }: { text: string }) => text);
-    expect(texts.filter((text: string) => text === 'Are you still there?')).toHaveLength(1);
+    await expectReceivedOnce(customer, 'Are you still there?');
   });
 
   it('is sent once when the answer to the first attempt was lost', async () => {
@@ -283,8 +287,7 @@ describe('what cannot be sent', () => {
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByText('Not sent.').waitFor({ state: 'detached' });
     await article(page, 'Only once.').first().waitFor();
-    const texts = (await customer.read()).map(({ text }: { text: string }) => text);
-    expect(texts.filter((text: string) => text === 'Only once.')).toHaveLength(1);
+    await expectReceivedOnce(customer, 'Only once.');
   });
 
   it('stays in place when the service fails', async () => {
