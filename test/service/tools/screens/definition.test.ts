@@ -72,127 +72,73 @@ describe('making a tool', () => {
     for (const each of [page, edit]) expect(each.html).not.toContain('super-secret-value-1');
   });
 
-  it.each<[string, Record<string, string>, string, RegExp]>([
-    [
-      'an invalid name',
-      { name: 'Find Order' },
-      'name',
-      /^The name must begin with a lower-case letter/,
-    ],
-    ['no description', { description: ' ' }, 'description', /^The description must not be empty/],
-    ['no endpoint', { endpoint: '' }, 'endpoint', /^Enter the https:\/\/ URL/],
-    [
-      'a long example phrase',
-      { example_phrases: `where is it\n${'long '.repeat(50)}` },
-      'example_phrases',
-      /^Line 2 must have at most 200 characters/,
-    ],
-    [
-      'an address that is not https',
-      { endpoint: 'http://example.com/x' },
-      'endpoint',
-      /must begin with https/,
-    ],
-    [
-      'an address that is not public',
-      { endpoint: 'https://10.0.0.1/x' },
-      'endpoint',
-      /^The endpoint cannot be used/,
-    ],
-    ['a timeout of 0', { timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
-    ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
-    ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
-    [
-      'options of a date',
-      row(1, { name: 'day', type: 'date', options: 'a' }),
-      'p1_options',
-      /^Only texts and numbers/,
-    ],
-    [
-      'options of a number that are not numbers',
-      row(1, { name: 'size', type: 'number', options: '1, big' }),
-      'p1_options',
-      /numbers/,
-    ],
-    [
-      'an infinite option of a number',
-      row(1, { name: 'size', type: 'number', options: '1, Infinity' }),
-      'p1_options',
-      /numbers/,
-    ],
-    [
-      'a fraction as an option of a whole number',
-      row(1, { name: 'parts', type: 'integer', options: '1, 1.5' }),
-      'p1_options',
-      /whole numbers/,
-    ],
-    [
-      'a schema that is not JSON',
-      { parameters_as: 'json', parameters: '{' },
-      'parameters',
-      /not valid JSON/,
-    ],
-    [
-      'a schema with a wrong type',
-      { parameters_as: 'json', parameters: '{"type":"object","properties":{"x":{"type":"text"}}}' },
-      'parameters',
-      /^“properties.x.type” must/,
-    ],
-  ])('says beside the field what is wrong: %s', async (_what, wrong, field, words) => {
-    const form = webhookForm(wrong);
+  type Fields = Record<string, string>;
+  const expectRefused = async (form: Fields, field: string, words: RegExp) => {
     const page = await browser.post('/tools', form);
     expect(page.status).toBe(400);
     expect(page.problem(field)).toMatch(words);
     expect(page.value('name')).toBe(form.name);
+    expect(page.html).not.toContain('super-secret-value-1');
     expect(await newestTool()).toBeUndefined();
-  });
+  };
+  const asJson = (parameters: string) => ({ parameters_as: 'json', parameters });
 
-  it.each<[string, Record<string, string>, string, RegExp]>([
-    ['an invalid address', { url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
+  it.each<[Fields, string, RegExp]>([
+    [{ name: 'Find Order' }, 'name', /^The name must begin with a lower-case letter/],
+    [{ description: ' ' }, 'description', /^The description must not be empty/],
     [
-      'an unknown placeholder in the address',
-      { url: 'https://api.example.com/{{args.y}}' },
-      'url',
-      /^The URL holds {{args.y}}/,
+      { example_phrases: `a\n${'b'.repeat(201)}` },
+      'example_phrases',
+      /^Line 2 must have at most 200 characters/,
     ],
-    ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
+    [{ endpoint: '' }, 'endpoint', /^Enter the https:\/\/ URL/],
+    [{ endpoint: 'http://example.com/x' }, 'endpoint', /must begin with https/],
+    [{ endpoint: 'https://10.0.0.1/x' }, 'endpoint', /^The endpoint cannot be used/],
+    [{ timeout: '0' }, 'timeout', /^The timeout must be from 1 to 120/],
+    [{ p0_name: '' }, 'p0_name', /^Give the parameter a name/],
+    [row(1, { name: 'order_number' }), 'p1_name', /already/],
+    [asJson('{'), 'parameters', /not valid JSON/],
     [
-      'an unknown secret',
+      asJson('{"type":"object","properties":{"x":{"type":"text"}}}'),
+      'parameters',
+      /^“properties.x.type” must/,
+    ],
+  ])('says beside the field what is wrong: %j', (wrong, field, words) =>
+    expectRefused(webhookForm(wrong), field, words),
+  );
+
+  it.each([
+    ['date', 'a', /^Only texts and numbers/],
+    ['number', '1, big', /numbers/],
+    ['number', '1, Infinity', /numbers/],
+    ['integer', '1, 1.5', /whole numbers/],
+  ])('says beside the options of a parameter what is wrong: %s %s', (type, options, words) =>
+    expectRefused(webhookForm(row(1, { name: 'size', type, options })), 'p1_options', words),
+  );
+
+  it.each<[Fields, string, RegExp]>([
+    [{ url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
+    [{ url: 'https://api.example.com/{{args.y}}' }, 'url', /^The URL holds {{args.y}}/],
+    [{ headers: 'Authorization' }, 'headers', /has no : after a name/],
+    [
       { headers: 'Authorization: {{secrets.OTHER}}' },
       'headers',
       /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/,
     ],
     [
-      'a secret in the query',
       { query: 'key={{secrets.API_TOKEN}}' },
       'query',
       /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/,
     ],
-    ['a body that is not JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
-    ['a body with GET', { method: 'GET' }, 'body', /^The body cannot be sent with GET/],
-    [
-      'an invalid path of a response field',
-      { response_fields: 'a..b' },
-      'response_fields',
-      /must be a path/,
-    ],
-    ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
-    ['an invalid name of a secret', { s0_name: 'a-b' }, 's0_name', /^Use letters, digits and _/],
-    ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter a value/],
-    [
-      'two values of a secret',
-      { s1_name: 'API_TOKEN', s1_value: 'another-value' },
-      's1_name',
-      /^API_TOKEN is listed twice/,
-    ],
-  ])(
-    'says beside the field what is wrong in a request template: %s',
-    async (_what, wrong, field, words) => {
-      const page = await browser.post('/tools', httpForm(wrong));
-      expect(page.status).toBe(400);
-      expect(page.problem(field)).toMatch(words);
-      expect(page.html).not.toContain('super-secret-value-1');
-    },
+    [{ body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
+    [{ method: 'GET' }, 'body', /^The body cannot be sent with GET/],
+    [{ response_fields: 'a..b' }, 'response_fields', /must be a path/],
+    [{ s0_name: '' }, 's0_name', /^Give the secret a name/],
+    [{ s0_name: 'a-b' }, 's0_name', /^Use letters, digits and _/],
+    [{ s0_value: '' }, 's0_value', /^Enter a value/],
+    [{ s1_name: 'API_TOKEN', s1_value: 'x' }, 's1_name', /^API_TOKEN is listed twice/],
+  ])('says beside the field what is wrong in a request template: %j', (wrong, field, words) =>
+    expectRefused(httpForm(wrong), field, words),
   );
 
   it('refuses a name that is taken', async () => {
