@@ -212,7 +212,7 @@ describe('the shortcuts of the inbox', () => {
     });
 
     it('and no other key with Ctrl than Enter sends a reply', async () => {
-      const { id } = await customerWaitingForPerson(team, { name: 'Ash' });
+      const { id } = await customerWaitingForPerson({ name: 'Ash' });
       const page = await openSlowly(`**/conversations/${id}*`);
       await page.getByRole('link', { name: /^Ash/ }).focus();
       await press(page, 'r');
@@ -226,7 +226,7 @@ describe('the shortcuts of the inbox', () => {
     });
 
     it('and the beginning of a name assigns to that member', async () => {
-      const { id } = await customerWaitingForPerson(team, { name: 'Bo' });
+      const { id } = await customerWaitingForPerson({ name: 'Bo' });
       const page = await openSlowly(`**/conversations/${id}*`);
       await page.getByRole('link', { name: /^Bo/ }).focus();
       await press(page, 'a', 'a', 'n', 'Enter');
