@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ContractStore } from './schema.ts';
-import { put, rollBack, thing } from './schema.ts';
+import { rollBack } from './rollBack.ts';
+import { put, thing } from './schema.ts';
 import type { Change, Gap } from '../../service/src/store/store.ts';
 
 type Seen = Change | Gap;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ContractClock, ContractStore } from './schema.ts';
-import { CONTRACT_NOW as NOW, enqueue, job, rollBack } from './schema.ts';
+import { rollBack } from './rollBack.ts';
+import { CONTRACT_NOW as NOW, enqueue, job } from './schema.ts';
 import type { ClaimRequest, Job } from '../../service/src/store/store.ts';
 
 const HOUR = 3_600_000;

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { TestClock } from '../helpers/testClock.ts';
 import type { Job, Store } from '../../service/src/store/store.ts';
 import { collection } from '../../service/src/store/store.ts';
@@ -83,18 +82,6 @@ export const enqueue = (store: ContractStore, ...jobs: Job[]): Promise<void> =>
   store.transaction(async (tx) => {
     for (const one of jobs) await tx.jobs.enqueue(one);
   });
-
-/** Does something in a transaction that then fails. */
-export const rollBack = (
-  store: ContractStore,
-  work: (tx: ContractTransaction) => Promise<unknown>,
-): Promise<void> =>
-  expect(
-    store.transaction(async (tx) => {
-      await work(tx);
-      throw new Error('no');
-    }),
-  ).rejects.toThrow('no');
 
 export const all = (store: ContractStore): Promise<readonly Thing[]> =>
   store.transaction((tx) => tx.things.find({ where: {}, limit: 10_000 }));

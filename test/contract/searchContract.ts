@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { WordSearch } from '../../service/src/store/store.ts';
 import type { ContractStore, Thing } from './schema.ts';
-import { put, rollBack, thing } from './schema.ts';
+import { rollBack } from './rollBack.ts';
+import { put, thing } from './schema.ts';
 
 const exact = (word: string) => [{ word, isPrefix: false }];
 const beginning = (word: string) => [{ word, isPrefix: true }];

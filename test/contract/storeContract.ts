@@ -6,7 +6,8 @@ import { describeQueries } from './queriesContract.ts';
 import { describeRewrite } from './rewriteContract.ts';
 import { describeSearch } from './searchContract.ts';
 import type { ContractClock, ContractStore, OpenContractStore, Thing } from './schema.ts';
-import { all, put, rollBack, thing } from './schema.ts';
+import { rollBack } from './rollBack.ts';
+import { all, put, thing } from './schema.ts';
 import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
 
 /**
