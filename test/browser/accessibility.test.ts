@@ -70,6 +70,8 @@ describe('every screen in every state', () => {
       faults.push(...found.map((fault) => `${where}: ${fault}`));
     for (const [width, height] of SIZES) {
       await page.setViewportSize({ width, height });
+      // axe takes a button that is half under the page's head for one that is too small.
+      await page.evaluate(() => scrollTo(0, 0));
       note(`${width} px`, await overflow());
       const isMiddle = width === 1280;
       if (isMiddle !== isLikeAnother) continue;

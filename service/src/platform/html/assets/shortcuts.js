@@ -220,8 +220,11 @@ function leave(event = null) {
   if (filter) {
     filter.open = false;
     filter.querySelector('summary').focus();
-  } else if (thread() && isInPane && form) cancelOf(form).click();
-  else if (thread() && isInPane && active !== thread() && !isNowhere(active)) thread().focus();
+  } else if (thread() && isInPane && form) {
+    // Keys that follow are not for the form any more.
+    thread().focus({ preventScroll: true });
+    cancelOf(form).click();
+  } else if (thread() && isInPane && active !== thread() && !isNowhere(active)) thread().focus();
   else if (focusedRow() && thread()) closeThread();
   else if (isShown(inbox().querySelector('.list-pane'))) GOALS.list();
   else closeThread();
