@@ -58,6 +58,25 @@ describe('the inbox', () => {
     expect(await isInView('The first of many messages.')).toBe(false);
   });
 
+  it('keeps the place in its list when a conversation is opened, and opens another list at its top', async () => {
+    for (let n = 1; n <= 15; n += 1) await startConversation(`Customer ${n}`);
+    const { page } = await team.openSignedIn('/conversations?tab=all', {
+      width: 1280,
+      height: 720,
+    });
+    const offset = () => page.locator('#items').evaluate((list) => list.scrollTop);
+    await page.locator('#items').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    const end = await offset();
+    expect(end).toBeGreaterThan(100);
+    await page.getByRole('link', { name: /^Zoe/ }).click();
+    await page.getByRole('heading', { name: 'Zoe' }).waitFor();
+    expect(await offset()).toBe(end);
+    await page.locator('#tab-agent').click();
+    await page.waitForURL(/tab=agent/);
+    await page.locator('#items').getByText('Customer 15').waitFor();
+    expect(await offset()).toBe(0);
+  });
+
   it('shows the contact beside the thread where there is room, otherwise folded', async () => {
     const { page } = await team.openSignedIn(path, { width: 1920, height: 1080 });
     const contact = page.getByRole('complementary', { name: 'Contact' });

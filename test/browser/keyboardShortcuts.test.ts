@@ -202,8 +202,8 @@ describe('the shortcuts of the inbox', () => {
     it('with what is typed there', async () => {
       const page = await openSlowly('**/conversations/next-waiting*');
       await press(page, 'w', 'r');
-      await page.keyboard.type('We reply');
-      await press(page, 'Enter');
+      await page.keyboard.type('We replz');
+      await press(page, 'Backspace', 'y', 'Enter');
       await page.keyboard.type('early.');
       await press(page, 'Control+Enter', 'Escape', 'w');
       await waitUntilOpen(page, 'Bea');
@@ -223,6 +223,18 @@ describe('the shortcuts of the inbox', () => {
       await press(page, 'Control+Enter');
       await page.getByRole('article').getByText('sentence').waitFor();
       expect((await messagesOf(id)).at(-1).text).toBe('half a sentence');
+    });
+
+    it('and Tab goes from field to field there', async () => {
+      const { id } = await customerWaitingForPerson({ name: 'Cat' });
+      const page = await openSlowly(`**/conversations/${id}/close*`);
+      await page.getByRole('link', { name: /^Cat/ }).focus();
+      await press(page, 'e', 'g', 'Tab');
+      await page.keyboard.type('Repaired.');
+      await press(page, 'Control+Enter');
+      await page.getByText('Conversation closed.').waitFor();
+      const { outcome } = (await team.service.api.get(`/api/conversations/${id}`)).body;
+      expect(outcome.summary).toBe('Repaired.');
     });
 
     it('and the beginning of a name assigns to that member', async () => {

@@ -290,6 +290,28 @@ describe('what cannot be sent', () => {
     await expectReceivedOnce(customer, 'Only once.');
   });
 
+  it('is added once when it is a note whose first answer was lost', async () => {
+    const { path, id } = await startConversation('Han');
+    const window = await team.openSignedIn(path);
+    const { page } = window;
+    window.allowErrors(/ERR_FAILED|htmx:|sendError/);
+    await page.route(
+      '**/note',
+      async (route) => {
+        await route.fetch({ maxRedirects: 0 });
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await page.getByRole('radio', { name: 'Note' }).check();
+    await page.getByLabel('Your note').fill('Only once.');
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Not sent.').waitFor({ state: 'detached' });
+    await page.goto(`${team.service.url}/conversations/${id}`);
+    expect(await article(page, 'Only once.').count()).toBe(1);
+  });
+
   it('stays in place when the service fails', async () => {
     const { path } = await startConversation('Ida');
     const window = await team.openSignedIn(path);
@@ -323,7 +345,74 @@ describe('what cannot be sent', () => {
   });
 });
 
+describe('a reply that is on its way', () => {
+  /** Opens a conversation, and holds the answer to what is sent there until it is let go. */
+  const holdReply = async (path: string) => {
+    const window = await team.openSignedIn(path);
+    window.allowErrors(/400/);
+    const { page } = window;
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    await page.route(
+      '**/reply*',
+      async (route) => {
+        const response = await route.fetch({ maxRedirects: 0 });
+        await held;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    return { page, letGo };
+  };
+
+  it('does not take the place of the conversation that was opened since, and its draft is gone', async () => {
+    const ivy = await startConversation('Ivy');
+    const joe = await startConversation('Joe');
+    const { page, letGo } = await holdReply(ivy.path);
+    await reply(page).fill('For Ivy.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('link', { name: /^Joe/ }).click();
+    await page.getByRole('heading', { name: 'Joe' }).waitFor();
+    await reply(page).fill('For Joe, ');
+    const answered = page.waitForResponse('**/reply*');
+    letGo();
+    await answered;
+    await reply(page).pressSequentially('who waits.');
+    await page.keyboard.press('Control+Enter');
+    await article(page, 'For Joe, who waits.').waitFor();
+    expect((await joe.customer.read()).at(-1)?.text).toBe('For Joe, who waits.');
+    await page.goto(team.service.url + ivy.path);
+    await article(page, 'For Ivy.').waitFor();
+    expect(await reply(page).inputValue()).toBe('');
+  });
+
+  it('and is refused comes back with what was typed since', async () => {
+    const { path } = await startConversation('Kim');
+    const { page, letGo } = await holdReply(path);
+    await reply(page).fill('   ');
+    await page.keyboard.press('Control+Enter');
+    await reply(page).pressSequentially('more');
+    letGo();
+    await page.locator('#f-text[aria-invalid=true]').waitFor();
+    expect(await reply(page).inputValue()).toBe('   more');
+  });
+});
+
 describe('a live part', () => {
+  it('that names another part to replace keeps it when its request fails', async () => {
+    const window = await team.openSignedIn('/agent');
+    const { page } = window;
+    window.allowErrors(/503|htmx:/);
+    await page.route('**/agent/fragment*', (route) => route.fulfill({ status: 503, body: '' }), {
+      times: 1,
+    });
+    const failed = page.waitForResponse('**/agent/fragment*');
+    await team.service.api.patch('/api/agent', { enabled: true });
+    await failed;
+    await page.getByRole('button', { name: 'Turn off' }).waitFor();
+    await team.service.api.patch('/api/agent', { enabled: false });
+    await page.getByRole('button', { name: 'Turn on' }).waitFor();
+  });
+
   it('whose request fails is loaded again until it succeeds', async () => {
     const { path, customer } = await startConversation('Jim');
     const window = await team.openSignedIn(path);

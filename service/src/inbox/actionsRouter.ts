@@ -39,7 +39,10 @@ const replySchema = z.object({
   /** How many messages there were when the form was made. */
   seen: z.coerce.number().catch(Infinity),
 });
-const noteSchema = z.object({ note: textSchema(MAX_NOTE_CHARACTERS) });
+const noteSchema = z.object({
+  note: textSchema(MAX_NOTE_CHARACTERS),
+  once: z.string().max(100).default(newFormToken),
+});
 const closingSchema = z.object({
   verdict: z.enum(VERDICTS, 'must be chosen'),
   summary: textSchema(MAX_SUMMARY_CHARACTERS),
@@ -134,7 +137,14 @@ function addNote(router: Router, deps: Deps, showThread: ShowThread): void {
     const form = parseForm(noteSchema, readForm(request));
     if (!form.ok) return showThread(request, response.status(400), { isNoting: true, form });
     const { workspace } = signedIn;
-    await writeNote(deps, workspace, request.params.id, form.data.note, actorOf(signedIn));
+    const { id } = request.params;
+    const { note, once } = form.data;
+    await onceForForm(
+      deps,
+      workspace,
+      ['note', id, once, note],
+      async (within) => (await writeNote(within, workspace, id, note, actorOf(signedIn))).note.id,
+    );
     goBack(request, response);
   });
 }

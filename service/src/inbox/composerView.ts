@@ -142,7 +142,7 @@ const replyForm = (parts: ComposerParts, form: FormState): View => {
 /** A note has a form, a colour and a draft of its own. */
 const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/note')} class="noting" hx-sync="this:drop">
-    ${csrfField(signedIn)}
+    ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID() })}
     ${textArea({
       name: 'note',
       label: 'Your note',

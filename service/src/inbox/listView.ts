@@ -73,7 +73,7 @@ export const listFragment = (parts: ListParts): View => {
   const shown = isWhole ? inbox.items : inbox.items.slice(0, FIRST_ROWS);
   return html`
   ${tabs(place, inbox.counts)}
-  <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
+  <div class="items" id="items" data-keep-scroll=${hrefAt('/conversations', place)} tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
     ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul class="bare">

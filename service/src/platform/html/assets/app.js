@@ -3,6 +3,7 @@ import './alerts.js';
 import './connection.js';
 import './counts.js';
 import './live.js';
+import './pages.js';
 import './places.js';
 import './progress.js';
 import './shortcuts.js';

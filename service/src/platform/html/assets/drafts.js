@@ -93,23 +93,29 @@ document.addEventListener('htmx:afterSwap', restore);
 /** The keys and values that each form has sent. */
 const sent = new WeakMap();
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
-  if (isKept(elt))
-    sent.set(
-      elt,
-      fieldsOf(elt).map((each) => [keyOf(each), valueOf(each)]),
-    );
+  if (!isKept(elt)) return;
+  sent.set(
+    elt,
+    fieldsOf(elt).map((each) => [keyOf(each), valueOf(each)]),
+  );
+  // Once another page has replaced the form, its events no longer reach the document.
+  elt.addEventListener('htmx:beforeOnLoad', takeAnswer);
 });
 /** Removes the drafts that were sent. What was written after the sending stays. */
-document.addEventListener('htmx:beforeOnLoad', ({ detail: { elt, xhr } }) => {
-  if (xhr.status >= 400) return;
-  for (const [key, value] of sent.get(elt) ?? []) {
+function takeAnswer({ target: form, currentTarget, detail: { xhr } }) {
+  if (form !== currentTarget) return;
+  for (const [key, value] of sent.get(form) ?? []) {
     const draft = read(key);
     if (!draft) continue;
-    if (draft.value !== value && draft.value.startsWith(value))
+    if (xhr.status >= 400) {
+      // The form comes back with what was sent.
+      if (isRefusal(xhr.status) && draft.value !== value) write(key, { ...draft, base: value });
+    } else if (draft.value !== value && draft.value.startsWith(value))
       write(key, { value: draft.value.slice(value.length).trimStart(), base: '', at: Date.now() });
     else if (draft.value === value) remove(key);
   }
-});
+}
+const isRefusal = (status) => status === 400 || status === 409;
 
 /** Signing out removes the member's drafts. */
 document.addEventListener('submit', ({ target }) => {

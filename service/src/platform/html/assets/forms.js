@@ -16,6 +16,7 @@ document.addEventListener(
 /** Ctrl+Enter sends what is written in a text field. */
 document.addEventListener('keydown', (event) => {
   if (
+    event.defaultPrevented ||
     event.key !== 'Enter' ||
     !(event.ctrlKey || event.metaKey) ||
     !event.target.matches?.('textarea')

@@ -237,9 +237,10 @@ let kept = [];
 document.addEventListener('htmx:beforeSwap', (event) => {
   const part = event.detail.target;
   kept = [];
-  const { xhr, serverResponse: answer, elt } = event.detail;
+  const { xhr, serverResponse: answer, requestConfig } = event.detail;
   // An error page does not replace a part.
-  if (isPart(elt) && xhr.status !== 200) return void (event.detail.shouldSwap = false);
+  if (isPart(requestConfig.elt) && xhr.status !== 200)
+    return void (event.detail.shouldSwap = false);
   if (!part.matches?.('[data-live]')) return;
   if (lastAnswer.get(part) === answer) return void (event.detail.shouldSwap = false);
   lastAnswer.set(part, answer);

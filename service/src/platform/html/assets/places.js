@@ -53,13 +53,17 @@ document.addEventListener('htmx:afterSettle', ({ detail }) => {
     document.getElementById('main')?.focus({ preventScroll: true });
 });
 
-/** [data-keep-scroll] keeps its scroll position when its page or its part reloads. */
+/**
+ * [data-keep-scroll] keeps its scroll position when its page or its part reloads. Its value tells one
+ * list from another.
+ */
 const scrolled = new Map();
+const listOf = ({ id, dataset }) => `${id} ${dataset.keepScroll}`;
 document.addEventListener('htmx:beforeSwap', () => {
   for (const list of document.querySelectorAll('[data-keep-scroll][id]'))
-    scrolled.set(list.id, list.scrollTop);
+    scrolled.set(listOf(list), list.scrollTop);
 });
 document.addEventListener('htmx:afterSwap', () => {
   for (const list of document.querySelectorAll('[data-keep-scroll][id]'))
-    list.scrollTop = scrolled.get(list.id) ?? 0;
+    list.scrollTop = scrolled.get(listOf(list)) ?? 0;
 });

@@ -70,13 +70,20 @@ addEventListener('pageshow', follow);
 addEventListener('pagehide', leave);
 
 let reloadTimer;
+/** The members for whom the timer runs. Other parts of the page that reload do not restart it. */
+let awaited = null;
 function scheduleReload() {
-  clearTimeout(reloadTimer);
   const part = document.getElementById('presence');
-  const others = part?.querySelector('.here');
-  if (!others) return;
+  const others = part?.querySelector('.here') ?? null;
+  if (others === awaited) return;
+  clearTimeout(reloadTimer);
+  awaited = others;
+  if (others === null) return;
   const kind = 'writing' in others.dataset ? 'writing' : 'looking';
-  reloadTimer = setTimeout(() => part.isConnected && load(part), RELOAD_AFTER_MS[kind]);
+  reloadTimer = setTimeout(() => {
+    awaited = null;
+    if (part.isConnected) load(part);
+  }, RELOAD_AFTER_MS[kind]);
 }
 queueMicrotask(scheduleReload);
 document.addEventListener('htmx:afterSettle', scheduleReload);

@@ -95,10 +95,10 @@ const GOALS = {
 };
 let wanted = null;
 
-function go(href, goal = null) {
-  wanted = goal;
+function go(href, goal = '') {
   const link = document.createElement('a');
   link.href = href;
+  link.dataset.goal = goal;
   link.hidden = true;
   document.body.append(link);
   htmx.process(link);
@@ -182,7 +182,8 @@ document.addEventListener('keydown', (event) => {
   if (!inbox() || event.defaultPrevented || event.isComposing || event.altKey) return;
   if (isTypedAhead(event)) {
     event.preventDefault();
-    typedAhead.push({ typed: event.key, command: event.ctrlKey ? 'Ctrl+Enter' : keyOf(event) });
+    const command = event.ctrlKey ? 'Ctrl+Enter' : keyOf(event);
+    typedAhead.push({ typed: event.key, command, isBack: event.shiftKey });
     return;
   }
   if (event.ctrlKey || event.metaKey) return;
@@ -201,7 +202,8 @@ document.addEventListener('keydown', (event) => {
 /** Whether a key is meant for the page that is on its way. */
 function isTypedAhead({ key, target, ctrlKey, metaKey }) {
   if (!isComing() || isOff() || metaKey) return false;
-  if (key === 'Escape') return !ctrlKey && typedAhead.length > 0;
+  if (key === 'Escape' || key === 'Backspace') return !ctrlKey && typedAhead.length > 0;
+  if (key === 'Tab') return !ctrlKey && (typedAhead.length > 0 || !isField(target));
   // Enter in the search opens the first result, which has the focus by then.
   if (key === 'Enter') return typedAhead.length > 0 || target.id === 'search';
   return key.length === 1 && !ctrlKey && (typedAhead.length > 0 || !isField(target));
@@ -247,18 +249,18 @@ document.addEventListener('change', ({ target }) => {
  * and then the text that is typed there.
  */
 let typedAhead = [];
-/** The requests for whole pages. */
-const pageRequests = new Set();
+/** The newest request for a whole page, until it ends. */
+let pageRequest = null;
 let hasSwapped = false;
 /** Between its swap and its settling, a page has not placed the focus yet. */
 let isSettling = false;
-const isComing = () => pageRequests.size > 0 || isSettling;
+const isComing = () => pageRequest !== null || isSettling;
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } }) => {
   if (target !== document.body || !inbox()) return;
   hasSwapped = false;
-  pageRequests.add(xhr);
+  pageRequest = xhr;
   xhr.addEventListener('loadend', () => endRequest(xhr));
-  if (elt.matches('form.search')) wanted = 'found';
+  wanted = elt.matches('form.search') ? 'found' : elt.dataset.goal || null;
   if (movesFocusToThread(elt)) thread()?.focus({ preventScroll: true });
 });
 /** Whether the focus leaves the field of a form that is sent. After a reply, it stays there. */
@@ -268,7 +270,8 @@ const movesFocusToThread = (form) =>
   isField(document.activeElement);
 
 function endRequest(xhr) {
-  pageRequests.delete(xhr);
+  if (xhr !== pageRequest) return;
+  pageRequest = null;
   if (hasSwapped) return;
   typedAhead = [];
   wanted = null;
@@ -281,10 +284,12 @@ function replayKeys() {
       choose(active, takeLetters());
       continue;
     }
-    const { typed, command } = typedAhead.shift();
+    const { typed, command, isBack } = typedAhead.shift();
     if (command === 'Enter') enter(active);
     else if (command === 'Ctrl+Enter') active.form?.requestSubmit();
     else if (command === 'Escape') leave();
+    else if (command === 'Tab') tab(active, isBack);
+    else if (command === 'Backspace') document.execCommand('delete');
     else if (isField(active)) document.execCommand('insertText', false, typed);
     else KEYS[command]?.();
   }
@@ -293,6 +298,15 @@ function enter(active) {
   if (active.matches('.assign select')) active.form.requestSubmit();
   else if (active.matches('textarea')) document.execCommand('insertText', false, '\n');
   else active.click();
+}
+/** Moves the focus as Tab does, or as Shift+Tab does. */
+function tab(from, isBack) {
+  const { DOCUMENT_POSITION_PRECEDING: BEFORE, DOCUMENT_POSITION_FOLLOWING: AFTER } = Node;
+  const side = isBack ? BEFORE : AFTER;
+  const stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    .filter((each) => isShown(each) && !each.disabled && each.tabIndex >= 0)
+    .filter((each) => from.compareDocumentPosition(each) & side);
+  (isBack ? stops.at(-1) : stops[0])?.focus();
 }
 const isLetter = ({ typed }) => typed.length === 1;
 /** The letters that come next, up to the first other key. */
