@@ -351,7 +351,7 @@ describe('a reply that is on its way', () => {
     const window = await team.openSignedIn(path);
     window.allowErrors(/400/);
     const { page } = window;
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: held, resolve: letGo } = Promise.withResolvers<undefined>();
     await page.route(
       '**/reply*',
       async (route) => {
@@ -374,7 +374,7 @@ describe('a reply that is on its way', () => {
     await page.getByRole('heading', { name: 'Joe' }).waitFor();
     await reply(page).fill('For Joe, ');
     const answered = page.waitForResponse('**/reply*');
-    letGo();
+    letGo(undefined);
     await answered;
     await reply(page).pressSequentially('who waits.');
     await page.keyboard.press('Control+Enter');
@@ -391,7 +391,7 @@ describe('a reply that is on its way', () => {
     await reply(page).fill('   ');
     await page.keyboard.press('Control+Enter');
     await reply(page).pressSequentially('more');
-    letGo();
+    letGo(undefined);
     await page.locator('#f-text[aria-invalid=true]').waitFor();
     expect(await reply(page).inputValue()).toBe('   more');
   });
