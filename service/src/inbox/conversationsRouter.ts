@@ -122,7 +122,8 @@ function addFragment(
       const shared = sharedParts(deps, request, response);
       const shown = {
         before: shared.before,
-        isSeen: request.get('x-page-hidden') === undefined,
+        // The other parts show no messages, and do not know which page of them is open.
+        isSeen: name === 'items' && request.get('x-page-hidden') === undefined,
       };
       const thread = await readThread(deps, shared.signedIn, request.params.id, shown);
       sendPart(response, view({ thread, ...shared }));

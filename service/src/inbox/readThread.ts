@@ -50,7 +50,8 @@ const MAX_BETWEEN_MESSAGES = 500;
  * A page of a conversation as the team sees it: messages, and in between tool calls, payment links,
  * waits and notes. Reading the newest page marks the conversation as read.
  * @param before shows the messages before this number; null for the newest
- * @param isSeen false when the page that asks is hidden: nothing is marked as read
+ * @param isSeen false when the page that asks is hidden, or shows no messages: nothing is marked as
+ * read
  * @throws not_found (404)
  */
 export const readThread = (

@@ -168,6 +168,25 @@ describe('the conversations screen', () => {
       expect(await markIn(ana, id)).toBeNull();
     });
 
+    it('stay while an earlier page of the thread is open, whichever of its parts loads again', async () => {
+      const { id, path, chat } = await customer({ name: 'Earlier' });
+      for (let i = 0; i < 50; i += 1) await chat.write(`And then ${i}`);
+      await ana.get(path);
+      const { html } = await ana.get(`${path}?before=51`);
+      await chat.write('unseen');
+      const parts = [...html.matchAll(/hx-get="([^"]+)"/g)].map(([, href]) => href!);
+      const ofThread = parts.filter((href) => href.startsWith(path));
+      expect(ofThread).toEqual(
+        expect.arrayContaining([
+          `${path}/head`,
+          `${path}/items?before=51`,
+          `${path}/composer-note`,
+        ]),
+      );
+      for (const href of ofThread) await ana.get(href);
+      expect(await markIn(ana, id)).toBe('1');
+    });
+
     it('are not shown on a closed conversation', async () => {
       const { id } = await customer({ name: 'Closed unread' });
       await close(id);
