@@ -102,7 +102,10 @@ export interface Conversation extends Document {
   readonly outcome: Outcome | null;
   /** When the customer got the first answer. Missing in conversations of earlier versions. */
   readonly answeredAt?: string | null;
-  /** Whether control ever left the agent. Missing in conversations of earlier versions. */
+  /**
+   * Whether control ever left the agent, which a take-over while the agent was off does not count as.
+   * Missing in conversations of earlier versions.
+   */
   readonly wasHandedOver?: boolean;
   readonly qualifiedAt: string | null;
   readonly previousConversationId: string | null;
@@ -176,7 +179,6 @@ export function takeOver(
     ...taken,
     status: 'human_active',
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
-    wasHandedOver: true,
     controlEpoch: conversation.controlEpoch + 1,
   };
 }

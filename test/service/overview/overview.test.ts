@@ -149,6 +149,23 @@ describe('the overview', () => {
     expect(figure(await ana.get('/overview'), 'Handed over')).toBe('50 %');
   });
 
+  it('counts as handed over what the agent hands over after a member answered while it was off', async () => {
+    const { customer, path } = await write();
+    const thread = path.replace('/api', '');
+    await ana.get(thread);
+    await ana.post(`${thread}/reply`, { text: 'Hi!' });
+    await service.api.patch('/api/agent', { enabled: true });
+    await ana.post(`${thread}/hand-back`);
+    await customer.write('I want to talk to a person');
+    await waitFor('the handover', async () => (await customer.read()).length === 4);
+    const page = await ana.get('/overview');
+    expect(barCounts(page, 'handovers')).toEqual({ 'The customer asked for a person': 1 });
+    expect(figure(page, 'Handed over')).toBe('100 %');
+    expect(page.text).toContain(
+      '1 of the 1 conversations opened in this time (100 %) left the agent',
+    );
+  });
+
   it('shows a workspace only what is its own', async () => {
     const stranger = await service.addWorkspace('Another');
     expect((await stranger.get('/api/conversations')).status).toBe(200);

@@ -65,10 +65,11 @@ export async function giveToPerson(
     return putChange(tx, view, taken, { change, actor: by.actor }, now);
   const event = { name: 'conversation.handed_over', handover: taken.handover } as const;
   // When the customer waited because the agent was off, the team took nothing from the agent.
-  const leftAgent = !by.wasWaiting || by.reason !== 'team_takeover';
-  if (view.conversation.status === 'ai_active' && leftAgent)
-    await countHandover(tx, view.conversation, by.reason, now);
-  const reacted = await reactions.onLeftToPerson(tx, taken, now);
+  const leftAgent =
+    view.conversation.status === 'ai_active' && !(by.wasWaiting && by.reason === 'team_takeover');
+  if (leftAgent) await countHandover(tx, view.conversation, by.reason, now);
+  const counted = leftAgent ? { ...taken, wasHandedOver: true } : taken;
+  const reacted = await reactions.onLeftToPerson(tx, counted, now);
   return putChange(tx, view, reacted, { change, actor: by.actor, event }, now);
 }
 
