@@ -72,6 +72,7 @@ export { assignConversation, unassignAll } from './operations/assign.ts';
 export {
   closeConversation,
   handBackConversation,
+  lockActor,
   putClosed,
   takeOverConversation,
 } from './operations/control.ts';

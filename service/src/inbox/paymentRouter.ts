@@ -1,21 +1,23 @@
 import { type Request, type Response, Router } from 'express';
-import type { Deps } from '../platform/deps.ts';
+import { inOneTransaction, type Deps } from '../platform/deps.ts';
 import { AppError, notFound } from '../platform/http/errorCatalogue.ts';
 import {
   createPaymentLink,
   type WantedPayment,
   getPaymentLink,
   listPaymentAccounts,
+  lockOpenPaymentLink,
   type Payment,
   paymentPageUrl,
   type FollowPayment,
 } from '../payments/index.ts';
 import { type SignedIn, type Workspace, actorOf, signedInOf, workspaceOf } from '../team/index.ts';
-import { peekConversation, sendMessage } from '../conversations/index.ts';
+import { lockActor, peekConversation, sendMessage } from '../conversations/index.ts';
 import { newFormToken } from '../platform/security/tokens.ts';
 import { onceForForm } from '../platform/html/formOnce.ts';
 import { isError } from '../platform/html/errorPage.ts';
 import { type FormValues, type Problems, readForm } from '../platform/html/forms.ts';
+import type { Tx } from '../store/collections.ts';
 import { cancelLink, markLinkPaid } from '../payments/screens/paymentActions.ts';
 import { amountOf } from '../payments/screens/paymentView.ts';
 import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
@@ -130,11 +132,17 @@ async function sendLink(
   // The message has no words of ours, so it needs no language.
   const text = `${description}\n${amountOf(payment)}\n${paymentPageUrl(deps, payment)}`;
   try {
-    await onceForForm(deps, workspace, ['send-payment-link', id, form], async (within) => {
+    const send = async (within: Deps, tx: Tx) => {
       const actor = actorOf(signedIn);
+      await lockActor(tx, actor);
+      // Somebody may have ended the link since it was read. Locks: docs/decisions/0033.
+      await lockOpenPaymentLink(tx, workspace, id);
       const { message } = await sendMessage(within, workspace, conversationId, text, actor);
       return message.id;
-    });
+    };
+    await onceForForm(deps, workspace, ['send-payment-link', id, form], (within) =>
+      inOneTransaction(within, send),
+    );
     return 'payment-sent';
   } catch (error) {
     const notice = error instanceof AppError ? NOT_SENT[error.code] : undefined;
@@ -148,6 +156,7 @@ const NOT_SENT: Readonly<Record<string, string>> = {
   outside_messaging_window: 'payment-not-sent-window',
   channel_removed: 'payment-not-sent-channel',
   conversation_closed: 'payment-not-sent-closed',
+  payment_not_open: 'payment-already-ended',
 };
 
 function addLinkActions(router: Router, deps: Deps): void {

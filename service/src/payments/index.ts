@@ -17,5 +17,6 @@ export {
   putPaymentLink,
   type WantedPayment,
 } from './operations/createPaymentLink.ts';
+export { lockOpenPaymentLink } from './operations/endPaymentLink.ts';
 export { findPaymentAccount, listPaymentAccounts } from './operations/paymentAccounts.ts';
 export { findOpenPaymentLink, getPaymentLink, maskReferences } from './operations/paymentLinks.ts';

@@ -95,7 +95,7 @@ describe('a payment link', () => {
   beforeAll(async () => {
     receiver = await startEventReceiver();
   });
-  const service = sides({ ca: () => receiver.ca });
+  const service = sides({ ca: () => receiver.ca, env: () => MEMBER_ENV });
   beforeAll(async () => {
     await setUpManual(service);
     for (const event of ['conversation.qualified', 'payment.paid'])
@@ -127,6 +127,33 @@ describe('a payment link', () => {
       expect(ids.size).toBe(status === 'paid' ? 1 : 0);
       expect(await stageOf(service, conversationId)).toBe(
         status === 'paid' ? 'customer' : 'payment_pending',
+      );
+    }
+  });
+
+  it('is not sent any more once it was cancelled, when one member does this and another that at once', async () => {
+    const [canceller, sender] = [
+      await signedInBrowser(service.url),
+      await signedInBrowser(service.url),
+    ];
+    for (const _ of rounds(16)) {
+      const conversationId = await newConversation(service);
+      const { id } = await makeLink(service, conversationId);
+      const path = `/conversations/${conversationId}`;
+      for (const browser of [canceller, sender]) await browser.get(path);
+      const [, { text }] = await Promise.all([
+        canceller.post(`${path}/payments/${id}/cancel`),
+        sender.post(`${path}/payments/${id}/send`, { after: '1' }),
+      ]);
+      const link = (await service.api.get(`/api/payment-links/${id}`)).body;
+      const { messages } = (await service.api.get(`/api${path}?messages=10`)).body;
+      const [sent] = messages.slice(1);
+      expect(link.status).toBe('cancelled');
+      if (sent) expect(sent.created_at <= link.updated_at).toBe(true);
+      expect(text).toContain(
+        sent
+          ? 'Payment link sent to the customer.'
+          : 'This payment link was already paid or has ended.',
       );
     }
   });

@@ -147,6 +147,17 @@ export async function completePayment(
   return completed;
 }
 
+/**
+ * Locks a link's conversation and then the link, so that the link stays open until the transaction
+ * ends.
+ * @throws not_found (404), payment_not_open (409)
+ */
+export async function lockOpenPaymentLink(tx: Tx, workspace: Workspace, id: string): Promise<void> {
+  await lockPaymentWithConversation(tx, id);
+  const { payment } = await lockPaymentLink(tx, workspace, id);
+  if (payment.status !== 'open') throw notOpen(payment, 'It cannot be sent any more.');
+}
+
 const notOpen = (payment: Payment, why: string): AppError =>
   errorWithFix('payment_not_open', `Payment link ${payment.id} ${statusInWords(payment)}. ${why}`);
 
