@@ -1,7 +1,6 @@
 import { html, type View } from '../platform/html/html.ts';
 import { dayInZone, formatInZone, readerZone } from '../platform/html/readerZone.ts';
 import { exactTime } from '../platform/html/times.ts';
-import type { Wait } from '../waits/index.ts';
 import type { ThreadItem } from './readThread.ts';
 
 const clockFormat = () =>
@@ -41,10 +40,6 @@ export function timeOfItem(item: ThreadItem): string {
     case 'payment':
       return item.payment.createdAt;
     case 'wait':
-      return timeOfWait(item.wait);
+      return item.isAtAnswer ? (item.wait.endedAt ?? item.wait.createdAt) : item.wait.createdAt;
   }
 }
-
-/** An answered question stands after its answer; any other stands where it was asked. */
-const timeOfWait = ({ answer, endedAt, createdAt }: Wait): string =>
-  answer === null ? createdAt : (endedAt ?? createdAt);

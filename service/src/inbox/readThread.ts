@@ -22,7 +22,8 @@ export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }
   /** With its tool as it is now; null when the tool was removed, or never existed. */
   | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
-  | { readonly type: 'wait'; readonly wait: Wait }
+  /** `isAtAnswer`: it stands after the message that answered it, not where it was asked. */
+  | { readonly type: 'wait'; readonly wait: Wait; readonly isAtAnswer: boolean }
   | { readonly type: 'payment'; readonly payment: Payment }
   | { readonly type: 'note'; readonly note: SystemNote };
 
@@ -150,8 +151,11 @@ async function itemsBetween(
   }
   for (const payment of payments)
     place(payment.afterMessage, payment.id, { type: 'payment', payment });
-  for (const wait of waits)
-    place(answerNumber(wait, messages) ?? wait.afterMessage, wait.id, { type: 'wait', wait });
+  for (const wait of waits) {
+    const answerAt = answerNumber(wait, messages);
+    const item = { type: 'wait', wait, isAtAnswer: answerAt !== null } as const;
+    place(answerAt ?? wait.afterMessage, wait.id, item);
+  }
   for (const note of notes) place(note.afterMessage, note.id, { type: 'note', note });
   for (const message of messages) place(message.number, '', { type: 'message', message });
   return placed
@@ -159,7 +163,10 @@ async function itemsBetween(
     .map(({ item }) => item);
 }
 
-/** The number of the message that answered a question: the question stands after it. */
+/**
+ * The number of the message that answered a question: the question stands after it. Null when these
+ * messages do not hold it.
+ */
 function answerNumber({ kind, answer }: Wait, messages: readonly Message[]): number | null {
   if (kind !== 'reply' || answer === null) return null;
   const lastId = answer.messages.at(-1)?.id;

@@ -13,19 +13,20 @@ const message = (createdAt: string): ThreadItem => ({
   type: 'message',
   message: { createdAt } as Message,
 });
-const question = (answer: object | null, endedAt: string | null): ThreadItem => ({
+const question = (isAtAnswer: boolean, endedAt: string): ThreadItem => ({
   type: 'wait',
-  wait: { kind: 'reply', createdAt: MONDAY, answer, endedAt } as Wait,
+  wait: { kind: 'reply', createdAt: MONDAY, endedAt } as Wait,
+  isAtAnswer,
 });
 const firstOfDays = (items: readonly ThreadItem[]) =>
   items.map((item, at) => beginsDay(item, items[at - 1]));
 
 it('a question that nobody answered stands in its own day, and the reminder in the next', () => {
-  const items = [message(MONDAY), question(null, WEDNESDAY), message(TUESDAY)];
+  const items = [message(MONDAY), question(false, WEDNESDAY), message(TUESDAY)];
   expect(firstOfDays(items)).toEqual([true, false, true]);
 });
 
 it('what is said of an answer stands in the day of the answer', () => {
-  const items = [message(MONDAY), message(TUESDAY), question({}, TUESDAY), message(TUESDAY)];
+  const items = [message(MONDAY), message(TUESDAY), question(true, TUESDAY), message(TUESDAY)];
   expect(firstOfDays(items)).toEqual([true, true, false, false]);
 });

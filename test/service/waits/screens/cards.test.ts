@@ -229,4 +229,28 @@ describe('what workflows ask, on the screens', () => {
     await waitForText(path, 'The workflow has its answer and has gone on.');
     expect((await ana.get(path)).text).toMatch(/A-1042 \d\d:\d\d .*The workflow has its answer/);
   });
+
+  it('begins no day at a question whose answer, days later, is on another page of the thread', async () => {
+    const talk = await startTalk(stage);
+    const path = `/conversations/${talk.conversationId}`;
+    const execution = stage.n8n.execution();
+    const send = (text: string) =>
+      stage.api.post(`/api${path}/messages`, { text, pause_agent: false });
+    for (let number = 2; number < 45; number += 1) await send(`Message ${number}`);
+    await askCustomer(stage, talk, execution);
+    for (let number = 46; number < 55; number += 1) await send(`Message ${number}`);
+    stage.pass(48 * 3_600_000);
+    const dayOfAnswer = new Date(stage.now()).toISOString().slice(0, 10);
+    await talk.customer.write('A-1042');
+    await goesOn(execution);
+    const daysOn = async (query = '') =>
+      [
+        ...(await ana.get(path + query)).html.matchAll(/<li class="day"><time datetime="([^"]+)"/g),
+      ].map(([, day]) => day);
+    expect(await daysOn()).toContain(dayOfAnswer);
+    expect((await ana.get(`${path}?before=51`)).text).toMatch(
+      /What is your order number\?.*The workflow has its answer.*Message 50/,
+    );
+    expect(await daysOn('?before=51')).not.toContain(dayOfAnswer);
+  });
 });
