@@ -249,8 +249,8 @@ function addWaits(router: Router, deps: Deps): void {
   router.post(
     '/conversations/:id/waits/:waitId/decide',
     async (request: Request<{ id: string; waitId: string }>, response) => {
-      const { waitId } = request.params;
-      const notice = await decideByForm(deps, request, response, waitId);
+      const { id, waitId } = request.params;
+      const notice = await decideByForm(deps, request, response, waitId, id);
       goBack(request, response, notice, `#${waitId}`);
     },
   );
@@ -258,7 +258,8 @@ function addWaits(router: Router, deps: Deps): void {
     '/conversations/:id/waits/:waitId/cancel',
     async (request: Request<{ id: string; waitId: string }>, response) => {
       const signedIn = signedInOf(response);
-      await cancelWait(deps, signedIn.workspace, request.params.waitId, actorOf(signedIn));
+      const { id, waitId } = request.params;
+      await cancelWait(deps, signedIn.workspace, waitId, actorOf(signedIn), id);
       goBack(request, response);
     },
   );

@@ -10,6 +10,7 @@ import { lockWaitOf, peekWait, viewWait, type WaitView } from './waits.ts';
 /**
  * Records what a person decided, once: the first decision counts, and the execution goes on with it.
  * @param decision.note up to MAX_WAIT_NOTE_CHARACTERS characters
+ * @param conversationId the conversation that shows the wait; undefined: any, or none
  * @throws wait_ended (409) with who decided and when, invalid_request (400) for a question to a
  * customer, not_found (404)
  */
@@ -18,10 +19,11 @@ export const decideWait = (
   workspace: Workspace,
   id: string,
   { approved, by, note }: { approved: boolean; by: Actor; note: string | null },
+  conversationId?: string,
 ) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
     const now = deps.clock.now();
-    const locked = await lockWaitOf(tx, workspace, id);
+    const locked = await lockWaitOf(tx, workspace, id, conversationId);
     assertDecidable(locked.wait, now);
     const decision = { approved, by, note, at: timestamp(now) };
     await putEnded(tx, deps, locked, { status: approved ? 'approved' : 'rejected', decision }, now);

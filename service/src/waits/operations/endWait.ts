@@ -70,11 +70,18 @@ export async function putEnded(
 /**
  * Cancels a wait: the question is withdrawn, and the execution goes on without an answer. A wait
  * that has ended stays as it is.
+ * @param conversationId the conversation that shows the wait; undefined: any, or none
  * @throws not_found (404)
  */
-export const cancelWait = (deps: Deps, workspace: Workspace, id: string, by: Actor) =>
+export const cancelWait = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  by: Actor,
+  conversationId?: string,
+) =>
   deps.store.transaction(async (tx): Promise<WaitView> => {
-    const locked = await lockWaitOf(tx, workspace, id);
+    const locked = await lockWaitOf(tx, workspace, id, conversationId);
     if (isOpen(locked.wait))
       await putEnded(tx, deps, locked, { status: 'cancelled', cancelledBy: by }, deps.clock.now());
     return viewWait(tx, await peekWait(tx, workspace, id));

@@ -73,9 +73,20 @@ export async function lockWait(
   return wait && { wait, conversation };
 }
 
-/** As `lockWait`. @throws not_found (404), also for another workspace's wait, which is not locked */
-export async function lockWaitOf(tx: Tx, workspace: Workspace, id: string) {
-  await peekWait(tx, workspace, id);
+/**
+ * As `lockWait`.
+ * @param conversationId the conversation that shows the wait; undefined: any, or none
+ * @throws not_found (404), also for a wait of another workspace or conversation, which is not locked
+ */
+export async function lockWaitOf(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  conversationId?: string,
+) {
+  const known = await peekWait(tx, workspace, id);
+  if (conversationId !== undefined && known.conversationId !== conversationId)
+    throw notFound('wait', id);
   const locked = await lockWait(tx, id);
   if (!locked) throw notFound('wait', id);
   return locked;

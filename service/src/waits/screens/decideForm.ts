@@ -19,6 +19,7 @@ export const decisionSchema = z.object({
 
 /**
  * Records the decision of a posted card.
+ * @param conversationId the conversation whose page posted the card; undefined for other pages
  * @returns the notice for the next page; undefined when the card says it all
  */
 export async function decideByForm(
@@ -26,6 +27,7 @@ export async function decideByForm(
   request: Pick<Request, 'body'>,
   response: Response,
   id: string,
+  conversationId?: string,
 ): Promise<string | undefined> {
   const signedIn = signedInOf(response);
   const form = parseForm(decisionSchema, readForm(request));
@@ -33,7 +35,7 @@ export async function decideByForm(
   const { verdict, note } = form.data;
   const decision = { approved: verdict === 'approve', by: actorOf(signedIn), note };
   try {
-    await decideWait(deps, signedIn.workspace, id, decision);
+    await decideWait(deps, signedIn.workspace, id, decision, conversationId);
     return undefined;
   } catch (error) {
     if (isError(error, 'wait_ended')) return 'wait-ended';

@@ -253,4 +253,25 @@ describe('what workflows ask, on the screens', () => {
     );
     expect(await daysOn('?before=51')).not.toContain(dayOfAnswer);
   });
+
+  it('are decided and cancelled only at the address of their own conversation', async () => {
+    const { talk, wait: question } = await askNewCustomer(stage);
+    const { conversationId } = talk;
+    const decision = await askTeam(stage, stage.n8n.execution(), {
+      conversation_id: conversationId,
+    });
+    const alone = await askTeam(stage, stage.n8n.execution());
+    const { conversationId: other } = await startTalk(stage);
+    const post = async (id: string, action: string) =>
+      (await ana.post(`/conversations/${id}/waits/${action}`, APPROVE)).status;
+    expect(await post(other, `${decision.id}/decide`)).toBe(404);
+    expect(await post(other, `${decision.id}/cancel`)).toBe(404);
+    expect(await post(other, `${question.id}/cancel`)).toBe(404);
+    expect(await post(other, `${alone.id}/decide`)).toBe(404);
+    for (const wait of [question, decision, alone])
+      expect((await waitOf(stage, wait)).status).toBe('open');
+    expect(await post(conversationId, `${decision.id}/decide`)).toBe(200);
+    expect(await post(conversationId, `${question.id}/cancel`)).toBe(200);
+    await stage.api.post(`/api/waits/${alone.id}/cancel`);
+  });
 });
