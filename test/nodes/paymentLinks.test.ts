@@ -127,6 +127,14 @@ describe('Payment Link', () => {
     expect(`${error.message} ${error.description}`).toMatch(/currency/);
   });
 
+  it('refuses an object as what the customer pays for', async () => {
+    expect(await failureOf(create({ description: '={{ { product: "Demo" } }}' }))).toMatchObject({
+      name: 'NodeOperationError',
+      message: 'The description is an object, not a text',
+    });
+    expect(wire().seen).toEqual([]);
+  });
+
   it('is read, listed and cancelled; by default the one of the step before', async () => {
     const made = await create();
     expect((await link('get', { input: [made] })).items[0]).toEqual(made);

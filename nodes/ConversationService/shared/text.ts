@@ -1,13 +1,39 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-/** Reads the text of a field, blanks around it included. @returns undefined when it is blank */
+/**
+ * The text of a value. n8n does not convert the value of an expression: it can be of any type.
+ * @param what the beginning of a sentence, as in "The text"
+ * @throws NodeOperationError for an object or a list, of which people would read "[object Object]"
+ */
+export function toText(
+	context: IExecuteFunctions | IHookFunctions,
+	value: unknown,
+	what: string,
+	itemIndex = 0,
+): string {
+	// A date is an object too, but a text can be made of it.
+	if (typeof value !== 'object' || value === null || 'toJSON' in value) return String(value ?? '');
+	throw new NodeOperationError(
+		context.getNode(),
+		`${what} is ${Array.isArray(value) ? 'a list' : 'an object'}, not a text`,
+		{ itemIndex, description: 'Name its field, such as {{ $json.output.reply }}' },
+	);
+}
+
+/**
+ * Reads the text of a field, blanks around it included.
+ * @param what the beginning of a sentence about the field
+ * @returns undefined when it is blank
+ * @throws NodeOperationError when it is an object or a list
+ */
 export function findText(
 	context: IExecuteFunctions,
 	field: string,
 	itemIndex: number,
+	what = `The ${field}`,
 ): string | undefined {
-	const text = String(context.getNodeParameter(field, itemIndex, '') ?? '');
+	const text = toText(context, context.getNodeParameter(field, itemIndex, ''), what, itemIndex);
 	return text.trim() ? text : undefined;
 }
 
@@ -15,7 +41,7 @@ export function findText(
  * Reads the text of a field, blanks around it included.
  * @param what as in "text of the note"
  * @param orElse what to do to send no text
- * @throws NodeOperationError when it is blank
+ * @throws NodeOperationError when it is blank, an object or a list
  */
 export function getText(
 	context: IExecuteFunctions,

@@ -45,7 +45,11 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 		timeout: readTimeoutSeconds(context, { min: 1, max: 120 }),
 		ask_before_running: context.getNodeParameter('askBeforeRunning', false) as boolean,
 		read_only: context.getNodeParameter('readOnly', false) as boolean,
-		example_phrases: linesOf(context.getNodeParameter('examplePhrases', '')),
+		example_phrases: linesOf(
+			context,
+			context.getNodeParameter('examplePhrases', ''),
+			'Example Phrases',
+		),
 	};
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { byId, chosen, type Rest, useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 
-const { open, resource } = useService();
+const { open, resource, wire } = useService();
 const conversation = resource('conversation');
 /** The output of an operation. */
 const output = async (operation: string, parameters: Rest['parameters']) =>
@@ -80,6 +80,39 @@ describe('Conversation', () => {
       },
     ]);
     expect(await texts()).toEqual([text]);
+  });
+
+  it.each([
+    [{ reply: 'Hello' }, 'The text is an object, not a text'],
+    [['Hello', 'Ana'], 'The text is a list, not a text'],
+  ])('does not send %j as a message: the error says to name a field', async (value, message) => {
+    const { id, texts } = await open();
+    const error = await failureOf(
+      conversation('sendMessage', {
+        parameters: { ...byId(id), text: '={{ $json.output }}' },
+        input: [{ output: value }],
+      }),
+    );
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message,
+      description: expect.stringContaining('{{ $json.output.reply }}'),
+    });
+    expect(wire().seen).toEqual([]);
+    expect(await texts()).toEqual([]);
+  });
+
+  it.each([
+    ['a number', '={{ 0 }}', '0'],
+    ['a boolean', '={{ false }}', 'false'],
+    ['a date', '={{ new Date(0) }}', /1970/],
+    ['a date of n8n', '={{ DateTime.fromMillis(0) }}', /^1970-01-01T/],
+  ])('sends %s as text', async (_what, text, expected) => {
+    const { id, texts } = await open();
+    await output('sendMessage', { ...byId(id), text });
+    expect(await texts()).toEqual([
+      typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    ]);
   });
 
   it('sends a message without pausing the agent when told to', async () => {

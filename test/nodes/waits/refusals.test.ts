@@ -98,6 +98,24 @@ describe('Before it asks, a waiting operation refuses', () => {
     });
   });
 
+  it.each([
+    ['the message of a question', 'approval', { message: '={{ { order: 1 } }}' }, 'The message'],
+    ['the text of a message', 'conversation', { text: '={{ { order: 1 } }}' }, 'The text'],
+    [
+      'a choice',
+      'conversation',
+      { text: 'Which?', accept: 'choice', choices: '={{ [{ size: "S" }] }}' },
+      'A line of "Choices"',
+    ],
+  ] as const)('an object as %s', async (_what, resource, parameters, subject) => {
+    const { id } = await scene.open();
+    const asked = { resource, parameters: { ...byId(id), ...parameters } };
+    expect(await refused(asked)).toEqual({
+      message: `${subject} is an object, not a text`,
+      description: expect.stringContaining('Name its field'),
+    });
+  });
+
   it('more items than one, unless the node looks at the first only', async () => {
     const input = [{}, {}];
     expect(await refused({ ...question, input })).toEqual({

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { linesOf } from '../../shared/lines';
 import { AGENT_LANGUAGES, PAYMENT_LINK_POLICIES, withValues } from '../../shared/options';
@@ -101,7 +101,7 @@ export const update: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const changes = context.getNodeParameter('updateFields', itemIndex, {}) as Changes;
-		const body = bodyOf(changes);
+		const body = bodyOf(context, itemIndex, changes);
 		if (Object.keys(body).length > 0) return await updateAgent(context, itemIndex, body);
 		throw new NodeOperationError(context.getNode(), 'There is nothing to update', {
 			itemIndex,
@@ -110,12 +110,17 @@ export const update: Operation = {
 	},
 };
 
-function bodyOf({ handoverPhrases, paymentLinks, useWebhook, ...others }: Changes): IDataObject {
+function bodyOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	{ handoverPhrases, paymentLinks, useWebhook, ...others }: Changes,
+): IDataObject {
+	const phrases = () => linesOf(context, handoverPhrases, 'Handover Phrases', itemIndex);
 	return {
 		...others,
 		...(paymentLinks === undefined ? {} : { payment_links: paymentLinks }),
 		...(useWebhook === undefined ? {} : { use_webhook: useWebhook }),
 		// An expression that finds nothing gives null, and must not remove all phrases.
-		...((handoverPhrases ?? null) === null ? {} : { handover_phrases: linesOf(handoverPhrases) }),
+		...((handoverPhrases ?? null) === null ? {} : { handover_phrases: phrases() }),
 	};
 }

@@ -4,6 +4,7 @@ import { optionsField } from '../../shared/fields';
 import { getId, TEST_CONVERSATION_ID } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { conversationField } from '../../shared/locators';
+import { findText } from '../../shared/text';
 import { restingTurnField } from '../../shared/turn';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
@@ -185,7 +186,7 @@ function readDetails(context: IExecuteFunctions): IDataObject {
  * are left out, since the details show them.
  */
 function readMessage(context: IExecuteFunctions, details: IDataObject): string {
-	const message = String(context.getNodeParameter('message', 0) ?? '').trim();
+	const message = findText(context, 'message', 0)?.trim() ?? '';
 	if (Object.keys(details).length === 0) return message;
 	return message.replace(/\n+Input:\n\[object Object\]$/, '');
 }

@@ -171,7 +171,7 @@ function readReminder(context: IExecuteFunctions, minutes: number | undefined): 
 }
 
 function readChoices(context: IExecuteFunctions): string[] {
-	const choices = linesOf(context.getNodeParameter('choices', 0, ''));
+	const choices = linesOf(context, context.getNodeParameter('choices', 0, ''), 'Choices');
 	if (choices.length > 0) return choices;
 	throw new NodeOperationError(context.getNode(), 'There are no choices', {
 		itemIndex: 0,

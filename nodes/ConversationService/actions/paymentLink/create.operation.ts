@@ -6,6 +6,7 @@ import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { PAYMENT_PROVIDERS, withValues } from '../../shared/options';
 import { requestService } from '../../api/transport';
+import { findText } from '../../shared/text';
 import type { Operation } from '../operation';
 import { PAYMENT_LINK } from '../records';
 
@@ -125,7 +126,7 @@ export const create: Operation = {
 				currency,
 			}),
 			currency,
-			description: String(context.getNodeParameter('description', itemIndex) ?? ''),
+			description: findText(context, 'description', itemIndex) ?? '',
 			...(provider ? { provider } : {}),
 			...(expiresInMinutes === undefined ? {} : { expires_in: Math.round(expiresInMinutes * 60) }),
 		};

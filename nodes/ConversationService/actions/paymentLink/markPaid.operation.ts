@@ -1,6 +1,7 @@
 import { paymentLinkField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../api/transport';
+import { findText } from '../../shared/text';
 import type { Operation } from '../operation';
 import { PAYMENT_LINK } from '../records';
 
@@ -26,7 +27,7 @@ export const markPaid: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const id = getId(context, 'payment link', itemIndex);
-		const reference = String(context.getNodeParameter('reference', itemIndex, '') ?? '').trim();
+		const reference = findText(context, 'reference', itemIndex)?.trim();
 		return await requestService(context, {
 			method: 'POST',
 			path: `/api/payment-links/${id}/mark-paid`,

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { withArgs } from '../../workflowTool/args';
 import { toolCallField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
+import { findText } from '../../shared/text';
 import { requestService } from '../../api/transport';
 import type { ToolCallRecord } from '../../api/types';
 
@@ -26,7 +27,7 @@ export async function decide(
 	decision: 'approve' | 'reject',
 ): Promise<IDataObject> {
 	const id = getId(context, 'tool call', itemIndex);
-	const note = String(context.getNodeParameter('note', itemIndex, '') ?? '').trim();
+	const note = findText(context, 'note', itemIndex)?.trim();
 	const call: ToolCallRecord = await requestService(context, {
 		method: 'POST',
 		path: `/api/tool-calls/${id}/${decision}`,
