@@ -106,6 +106,19 @@ describe('Payment Link', () => {
     });
   });
 
+  it.each(['Minor', 'cents', null])('refuses the unit %j of an amount', async (unit) => {
+    const run = link('create', {
+      parameters: inConversation(await open(), { amount: 4900, amountUnit: '={{ $json.unit }}' }),
+      input: [{ unit }],
+    });
+    expect(await failureOf(run)).toMatchObject({
+      name: 'NodeOperationError',
+      message: `"${unit}" is not a unit of an amount`,
+      description: expect.stringMatching(/decimal.*minor/),
+    });
+    expect(wire().seen).toEqual([]);
+  });
+
   it.each([
     [{ amount: 49, currency: 'USD' }, 4900],
     [{ amount: '49.10', currency: 'usd' }, 4910],

@@ -22,18 +22,26 @@ export function decimalsOf(currency: string): number {
 /**
  * Reads the amount of a payment in minor units of its currency, as the service takes it.
  * @param unit `decimal` when the field holds 49.00, `minor` when it holds 4900
- * @throws NodeOperationError when it is not an amount, or has more decimals than the currency
+ * @throws NodeOperationError when the unit is another, or the value is not an amount or has more
+ * decimals than the currency
  */
 export function readAmount(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	{ value, unit, currency }: { value: unknown; unit: string; currency: string },
 ): number {
+	const refusal = (message: string, description: string) =>
+		new NodeOperationError(context.getNode(), message, { itemIndex, description });
+	// n8n does not check what an expression gives for a list of options.
+	if (!['decimal', 'minor'].includes(unit)) {
+		throw refusal(
+			`"${unit}" is not a unit of an amount`,
+			'Set "Amount In" to decimal, for amounts such as 49.00, or to minor, for amounts such as 4900.',
+		);
+	}
 	const decimals = unit === 'minor' ? 0 : decimalsOf(currency);
 	const text = String(value ?? '').trim();
 	const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? [];
-	const refusal = (message: string, description: string) =>
-		new NodeOperationError(context.getNode(), message, { itemIndex, description });
 	if (!whole) {
 		throw refusal(
 			text ? `The amount "${text}" is not a positive number` : 'The amount is empty',
