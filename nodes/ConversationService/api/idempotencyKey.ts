@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { findText } from '../shared/text';
 
 /**
  * Makes the Idempotency-Key of a request. For 24 hours, the service answers a repeated key with the
@@ -10,14 +11,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
  * loop. The option "Deduplication Key" of an operation replaces execution, run and item: with the
  * same deduplication key, this node acts once, even in several executions.
  * @param text what is sent; tells the calls of a tool apart
+ * @throws NodeOperationError when the deduplication key is an object or a list
  */
 export function idempotencyKey(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	text: string,
 ): string {
-	// An expression can give a number, 0 too, or nothing.
-	const key = String(context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '');
+	const key = findText(context, 'options.deduplicationKey', itemIndex, 'The deduplication key');
 	const step = key
 		? ['deduplication key', key]
 		: ['step', context.getExecutionId() ?? randomUUID(), run(context, itemIndex, text), itemIndex];

@@ -63,6 +63,24 @@ describe('Send Message is sent once', () => {
     expect(await texts()).toHaveLength(3);
   });
 
+  it('for no deduplication key when it is blank, and not at all when it is an object', async () => {
+    const { id, texts } = await open();
+    const send = (executionId: string, deduplicationKey: string) =>
+      conversation('sendMessage', {
+        executionId,
+        parameters: { ...byId(id), text: 'hi', options: { deduplicationKey } },
+        input: [{ event: { id: executionId } }],
+      });
+    await send('blank 1', ' ');
+    await send('blank 2', ' ');
+    expect(await texts()).toHaveLength(2);
+    expect(await failureOf(send('object', '={{ $json.event }}'))).toMatchObject({
+      name: 'NodeOperationError',
+      message: 'The deduplication key is an object, not a text',
+    });
+    expect(await texts()).toHaveLength(2);
+  });
+
   it('when an agent’s tool call is tried again, which n8n counts as another run', async () => {
     const { id, texts } = await open();
     const call = async (runIndex: number, text: string) => {
