@@ -7,7 +7,8 @@ export function rememberWait(context: IExecuteFunctions, waitId: string): void {
 
 /** Finds the ID of the wait that this execution rests for. */
 export function findWaitId(context: IWebhookFunctions): string | null {
-	const name = JSON.stringify(context.getNode().name);
+	// n8n ends an expression at the first "}}", also within a string.
+	const name = JSON.stringify(context.getNode().name).replace(/}/g, '\\u007d');
 	const waitId = context.evaluateExpression(`{{ $node[${name}].context.waitId }}`);
 	return typeof waitId === 'string' && waitId ? waitId : null;
 }

@@ -16,15 +16,15 @@ const COLLECT_TIMEOUT_MS = 8000;
  * Never throws: n8n would resume with an error, although the next attempt may succeed.
  */
 export async function resumeWait(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const waitId = findWaitId(context);
-	const { wait_id: calledId } = context.getBodyData() ?? {};
-	if (!waitId || calledId !== waitId) {
-		return refuse(context, 409, {
-			code: 'not_the_current_wait',
-			message: 'The execution does not rest for this wait.',
-		});
-	}
 	try {
+		const waitId = findWaitId(context);
+		const { wait_id: calledId } = context.getBodyData() ?? {};
+		if (!waitId || calledId !== waitId) {
+			return refuse(context, 409, {
+				code: 'not_the_current_wait',
+				message: 'The execution does not rest for this wait.',
+			});
+		}
 		const wait = await requestService<WaitRecord>(context, {
 			method: 'POST',
 			path: `/api/waits/${waitId}/collect`,

@@ -55,6 +55,16 @@ describe('A call of the address at which an execution goes on', () => {
     expect(await waiting.output()).toMatchObject({ data: { approved: false, status: 'rejected' } });
   });
 
+  it('lets it go on whatever the name of the node is', async () => {
+    const waiting = await scene.host.wait({
+      resource: 'approval',
+      parameters: { message: 'Refund order A-1042?' },
+      node: { name: 'Ask {{ "the" }} team\\' },
+    });
+    await scene.decide(true);
+    expect(await waiting.output()).toMatchObject({ data: { approved: true } });
+  });
+
   it('cannot bring the decision of another wait', async () => {
     const other = await scene.askTeam();
     const { id: approvedId } = await scene.newest();
