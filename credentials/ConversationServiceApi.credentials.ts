@@ -41,8 +41,11 @@ export class ConversationServiceApi implements ICredentialType {
 
 	/** Adds the key. Refuses an address to which the key would cross a network unencrypted. */
 	authenticate: IAuthenticate = async ({ apiKey }, request) => {
-		const url = parseUrl(`${request.baseURL ?? ''}${request.url}`);
-		if (url && !isSafeForKey(url)) {
+		// n8n's HTTP Request node gives the address as `uri`.
+		const { baseURL, url: address, uri = address } = request as typeof request & { uri?: string };
+		const url = parseUrl(uri, baseURL || undefined);
+		if (!url) throw new UserError(`The address "${uri}" of the request is not a web address`);
+		if (!isSafeForKey(url)) {
 			throw new UserError(
 				`The API key is sent over https:// only, because ${url.hostname} is not a local host`,
 			);

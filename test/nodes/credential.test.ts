@@ -8,12 +8,17 @@ import type * as errorsFile from '../../nodes/ConversationService/api/errors';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { startTlsReceiver } from '../helpers/tls.ts';
 import {
+  ACTION,
   actionNode,
+  additionalData,
   agentTriggerNode,
   core,
   credentialType,
+  ourNode,
   toolTriggerNode,
   triggerNode,
+  workflow,
+  workflowWith,
 } from './helpers/n8n.ts';
 import { builtFile } from './helpers/builtFile.ts';
 import { freeAddress, startHttpServer, startWebPage } from './helpers/strangers.ts';
@@ -145,6 +150,44 @@ describe('The credential', () => {
       /over https/,
     );
     await expect(authenticate({ url: 'http://localhost:3000/api/hooks' })).resolves.toBeDefined();
+  });
+
+  it.each([
+    [{ uri: 'http://a.example/api/hooks' }, /over https/],
+    [{ baseURL: 'http://localhost:3000', url: 'http://a.example/api/hooks' }, /over https/],
+    [{ baseURL: 'http://localhost:3000', url: '//a.example/api/hooks' }, /over https/],
+    [{ uri: 'a.example/api/hooks' }, /is not a web address/],
+    [{}, /is not a web address/],
+  ])('is not sent with the request %j', async (request, message) => {
+    await expect(authenticate(request as never)).rejects.toThrow(message);
+  });
+
+  it('is sent by the HTTP Request node, but to another host over https only', async () => {
+    const parameters = { resource: 'conversation', operation: 'getAll' };
+    const node = ourNode(ACTION, parameters);
+    const data = additionalData(() => ({ baseUrl: service.url, apiKey: service.apiKey }));
+    const context = new core.ExecuteSingleContext(
+      workflowWith(node),
+      node,
+      data,
+      'manual',
+      workflow.createRunExecutionData({}),
+      0,
+      [{ json: {} }],
+      { main: [[{ json: {} }]] },
+      0,
+      { node, data: {}, source: null },
+    );
+    // As the HTTP Request node calls it: with `uri`.
+    const get = (uri: string) =>
+      context.helpers.requestWithAuthentication.call(context, credentialType.name, {
+        method: 'GET',
+        uri,
+        json: true,
+      });
+    expect(await get(`${service.url}/api/hooks`)).toMatchObject({ data: [] });
+    const insecure = get('http://conversations.invalid/api/hooks');
+    await expect(insecure).rejects.toMatchObject({ message: expect.stringMatching(/over https/) });
   });
 
   it('hides the key and suggests the address of a fresh service', () => {

@@ -37,9 +37,9 @@ export function checkBaseUrl(value: unknown): { baseUrl: string } | BaseUrlProbl
 export const isSafeForKey = (url: URL): boolean =>
 	url.protocol === 'https:' || (url.protocol === 'http:' && isLocalHost(url.hostname));
 
-export function parseUrl(text: string): URL | null {
+export function parseUrl(text: string, base?: string): URL | null {
 	try {
-		return new URL(text);
+		return new URL(text, base);
 	} catch {
 		return null;
 	}
