@@ -15,6 +15,7 @@ import {
   core,
   credentialType,
   ourNode,
+  runAction,
   toolTriggerNode,
   triggerNode,
   workflow,
@@ -188,6 +189,28 @@ describe('The credential', () => {
     expect(await get(`${service.url}/api/hooks`)).toMatchObject({ data: [] });
     const insecure = get('http://conversations.invalid/api/hooks');
     await expect(insecure).rejects.toMatchObject({ message: expect.stringMatching(/over https/) });
+  });
+
+  it('of an expression is read for each item: its address gets no other item’s key', async () => {
+    const keys: unknown[] = [];
+    const other = await startHttpServer((req, res) => {
+      keys.push(req.headers.authorization);
+      res.setHeader('content-type', 'application/json').end('{"data":[],"next_cursor":null}');
+    });
+    try {
+      await runAction({
+        credential: { baseUrl: '={{ $json.url }}', apiKey: '={{ $json.key }}' },
+        resource: 'conversation',
+        operation: 'getAll',
+        input: [
+          { url: service.url, key: service.apiKey },
+          { url: other.url, key: 'cs_live_other' },
+        ],
+      });
+      expect(keys).toEqual(['Bearer cs_live_other']);
+    } finally {
+      await other.close();
+    }
   });
 
   it('hides the key and suggests the address of a fresh service', () => {

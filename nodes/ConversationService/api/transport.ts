@@ -1,4 +1,10 @@
-import type { IDataObject, IHttpRequestMethods, JsonObject } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IDataObject,
+	IHttpRequestMethods,
+	IHttpRequestOptions,
+	JsonObject,
+} from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { checkBaseUrl } from './baseUrl';
 import type { ServiceResponse } from './errors';
@@ -36,11 +42,11 @@ export interface ServiceRequest {
  * @throws NodeOperationError when the base URL is not valid or would send the key in the clear
  */
 export async function requestService<T>(context: ServiceContext, request: ServiceRequest) {
-	const baseUrl = await getBaseUrl(context, request.itemIndex);
+	const credential = await getCredential(context, request.itemIndex);
 	const maxWaitSeconds = Math.min(request.maxWaitSeconds ?? MAX_WAIT_SECONDS, MAX_WAIT_SECONDS);
 	let waitedSeconds = 0;
 	for (;;) {
-		const response = await send(context, baseUrl, request);
+		const response = await send(context, credential, request);
 		const waitSeconds = retryAfterSeconds(response);
 		const mayWait = waitedSeconds + waitSeconds <= maxWaitSeconds;
 		if (response.statusCode !== 429 || !mayWait || !(await pause(context, waitSeconds))) {
@@ -100,10 +106,18 @@ export async function* readList<T>(
 }
 
 /** The address of the service, from the credential. */
-export async function getBaseUrl(context: ServiceContext, itemIndex?: number): Promise<string> {
-	const credentials = await context.getCredentials(CREDENTIAL, itemIndex);
-	const checked = checkBaseUrl(credentials.baseUrl);
-	if ('baseUrl' in checked) return checked.baseUrl;
+export const getBaseUrl = async (context: ServiceContext): Promise<string> =>
+	(await getCredential(context)).baseUrl;
+
+interface Credential {
+	baseUrl: string;
+	data: ICredentialDataDecryptedObject;
+}
+
+async function getCredential(context: ServiceContext, itemIndex?: number): Promise<Credential> {
+	const data = await context.getCredentials(CREDENTIAL, itemIndex);
+	const checked = checkBaseUrl(data.baseUrl);
+	if ('baseUrl' in checked) return { baseUrl: checked.baseUrl, data };
 	throw new NodeOperationError(context.getNode(), checked.problem, {
 		description: checked.fix,
 		itemIndex,
@@ -112,22 +126,26 @@ export async function getBaseUrl(context: ServiceContext, itemIndex?: number): P
 
 async function send(
 	context: ServiceContext,
-	baseUrl: string,
+	{ baseUrl, data }: Credential,
 	{ method, path, query, body, headers, itemIndex, timeoutMs }: ServiceRequest,
 ): Promise<ServiceResponse> {
+	const options: IHttpRequestOptions = {
+		method,
+		url: `${baseUrl}${path}`,
+		qs: query,
+		body,
+		headers,
+		json: true,
+		timeout: timeoutMs ?? TIMEOUT_MS,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		// The API never redirects, and a redirect could send the key elsewhere.
+		disableFollowRedirect: true,
+	};
 	try {
-		return await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
-			method,
-			url: `${baseUrl}${path}`,
-			qs: query,
-			body,
-			headers,
-			json: true,
-			timeout: timeoutMs ?? TIMEOUT_MS,
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			// The API never redirects, and a redirect could send the key elsewhere.
-			disableFollowRedirect: true,
+		return await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, options, {
+			// Otherwise n8n reads the credential again, with the expressions of the first item.
+			credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data },
 		});
 	} catch (error) {
 		const failure = new NodeApiError(context.getNode(), error as JsonObject, { itemIndex });

@@ -114,6 +114,8 @@ export const nodeTypes: INodeTypes = {
 
 export type Credential = { baseUrl: string; apiKey: string };
 
+type GetDecrypted = Parameters<IWorkflowExecuteAdditionalData['credentialsHelper']['getDecrypted']>;
+
 /** Reads the credential of a test and authenticates as n8n's own helper does. */
 function credentialsHelper(
   getCredential: () => Credential,
@@ -123,7 +125,20 @@ function credentialsHelper(
     isCredentialUsableByNode: () => true,
     getCredentialsProperties: () => credentialType.properties,
     preAuthentication: async () => undefined,
-    getDecrypted: async () => ({ ...getCredential() }),
+    getDecrypted: async (...[, , , mode, executeData, , resolve]: GetDecrypted) =>
+      resolve
+        ? resolve.workflow.expression.getParameterValue(
+            { ...getCredential() },
+            resolve.runExecutionData,
+            resolve.runIndex,
+            resolve.itemIndex,
+            resolve.node.name,
+            resolve.connectionInputData,
+            mode,
+            {},
+            executeData,
+          )
+        : { ...getCredential() },
     authenticate: async (
       credentials: ICredentialDataDecryptedObject,
       _type: string,
