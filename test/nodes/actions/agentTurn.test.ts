@@ -135,6 +135,26 @@ describe('Agent Turn', () => {
     });
   });
 
+  it.each([
+    ['handOver', { note: '={{ $json.n }}', text: 'A colleague will answer.' }, 'hand_over'],
+    ['close', { summary: '={{ $json.n }}', verdict: 'no_response', text: 'Goodbye!' }, 'close'],
+    ['end', {}, 'nothing'],
+  ] as const)(
+    '%s of several items ends each turn once, and all items get the answer',
+    async (operation, parameters, outcome) => {
+      const [one, two] = [await openTurn(), await openTurn()];
+      const turns = [one.turn, one.turn, two.turn, one.turn];
+      const items = turns.map(({ turn_id }, n) => ({ turn_id, n: `Item ${n}` }));
+      const ended = await run(operation, items, parameters);
+      expect(ended.items).toMatchObject(
+        turns.map(({ turn_id }) => ({ turn: { turn_id, status: 'answered', outcome } })),
+      );
+      expect(ended.paired).toEqual(items.map((_item, item) => ({ item })));
+      const said = 'text' in parameters ? [parameters.text] : [];
+      expect([await one.said(), await two.said()]).toEqual([said, said]);
+    },
+  );
+
   it('Get and Get Many read turns', async () => {
     const { turn, conversationId } = await openTurn();
     expect((await run('get', turn)).items).toMatchObject([

@@ -1,4 +1,5 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { deepCopy } from 'n8n-workflow';
 import { errorCode } from '../../api/errors';
 import { idempotencyKey } from '../../api/idempotencyKey';
 import { keyAfterRefusals, noteRefusal } from '../../api/refusals';
@@ -29,4 +30,23 @@ export async function answerTurn(
 		if (errorCode(error) === 'turn_superseded') noteRefusal(context, stepKey);
 		throw error;
 	});
+}
+
+/**
+ * Ends a turn without a reply: `hand-over`, `close` or `end`. A turn ends once, so all items of a
+ * turn get the answer to the first one, also when the node runs again in the same execution.
+ * @throws NodeApiError turn_superseded when something else ended the turn, or it rests for a wait
+ */
+export async function endTurn(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	answer: 'hand-over' | 'close' | 'end',
+	body: IDataObject,
+): Promise<IDataObject> {
+	const turnId = getTurnId(context, itemIndex);
+	const memory = context.getContext('node');
+	const ended = (memory.endedTurns ?? {}) as Record<string, IDataObject>;
+	ended[turnId] ??= await answerTurn(context, itemIndex, answer, body);
+	memory.endedTurns = ended;
+	return deepCopy(ended[turnId]);
 }

@@ -2,7 +2,7 @@ import { VERDICTS, withValues } from '../../shared/options';
 import { findText } from '../../shared/text';
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
-import { answerTurn } from './answerTurn';
+import { endTurn } from './answerTurn';
 import { lastTextField, supersededNotice } from './turnFields';
 
 export const close: Operation = {
@@ -36,7 +36,7 @@ export const close: Operation = {
 		supersededNotice,
 	],
 	execute: async (context, itemIndex) =>
-		await answerTurn(context, itemIndex, 'close', {
+		await endTurn(context, itemIndex, 'close', {
 			summary: context.getNodeParameter('summary', itemIndex) as string,
 			verdict: context.getNodeParameter('verdict', itemIndex) as string,
 			text: findText(context, 'text', itemIndex),

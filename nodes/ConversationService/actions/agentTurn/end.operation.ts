@@ -1,6 +1,6 @@
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
-import { answerTurn } from './answerTurn';
+import { endTurn } from './answerTurn';
 import { supersededNotice } from './turnFields';
 
 export const end: Operation = {
@@ -11,5 +11,5 @@ export const end: Operation = {
 		description: 'End the turn without another message',
 	},
 	fields: [turnField, supersededNotice],
-	execute: async (context, itemIndex) => await answerTurn(context, itemIndex, 'end', {}),
+	execute: async (context, itemIndex) => await endTurn(context, itemIndex, 'end', {}),
 };

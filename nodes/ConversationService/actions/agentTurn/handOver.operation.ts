@@ -2,7 +2,7 @@ import { HANDOVER_REASONS, withValues } from '../../shared/options';
 import { findText } from '../../shared/text';
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
-import { answerTurn } from './answerTurn';
+import { endTurn } from './answerTurn';
 import { lastTextField, supersededNotice } from './turnFields';
 
 export const handOver: Operation = {
@@ -40,7 +40,7 @@ export const handOver: Operation = {
 		supersededNotice,
 	],
 	execute: async (context, itemIndex) =>
-		await answerTurn(context, itemIndex, 'hand-over', {
+		await endTurn(context, itemIndex, 'hand-over', {
 			reason: context.getNodeParameter('reason', itemIndex, 'missing_knowledge') as string,
 			note: findText(context, 'note', itemIndex),
 			text: findText(context, 'text', itemIndex),
