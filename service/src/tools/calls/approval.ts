@@ -1,5 +1,6 @@
 import {
   emitEvent,
+  isForgotten,
   type Contact,
   type Conversation,
   type ConversationView,
@@ -53,7 +54,8 @@ const requestOf = ({ workspaceId, createdAt }: ToolCall) => ({ workspaceId, sinc
 
 /**
  * Emits that a call no longer waits for approval, whether it was decided or not, so that a workflow
- * that asked for a decision elsewhere, such as in Slack, can withdraw the question.
+ * that asked for a decision elsewhere, such as in Slack, can withdraw the question. About a forgotten
+ * contact nothing is emitted: what would have to be masked is no longer known.
  * @param call as it is after the decision, or after the end of the wait
  */
 export async function emitDecided(
@@ -66,7 +68,7 @@ export async function emitDecided(
   if (status !== 'waiting') await countApproval(tx, requestOf(call), ['tool', status], now);
   const workspace = await tx.workspaces.peek(conversation.workspaceId);
   const contact = await tx.contacts.peek(conversation.contactId);
-  if (!workspace || !contact) return;
+  if (!workspace || !contact || isForgotten(contact)) return;
   const approval = approvalPayload(call, contact);
   await emitEvent(
     tx,

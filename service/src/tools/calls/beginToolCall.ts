@@ -8,7 +8,7 @@ import {
   recoverInterrupted,
   type ToolCall,
 } from './toolCall.ts';
-import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
+import { lockToolCall, enqueueToolCall, isOfForgotten } from '../operations/toolCalls.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import type { Lease } from '../../platform/jobs/worker.ts';
 import { maxAttemptMs } from './attemptToolCall.ts';
@@ -23,8 +23,8 @@ interface BegunCall {
 
 /**
  * Records the beginning of an attempt before anything is sent. Completes a call that has expired,
- * that a crash interrupted for good or that is no longer wanted, and makes a built-in call in the
- * same transaction.
+ * that a crash interrupted for good, that is no longer wanted or whose contact was forgotten, and
+ * makes a built-in call in the same transaction.
  * @param lease when too little of it is left, another worker gets the call
  * @returns null when there is nothing to send
  */
@@ -47,6 +47,7 @@ export async function beginToolCall(
     const saveCompleted = (completed: ToolCall) =>
       completeToolCall(tx, deps, stored, completed, now).then(() => null);
     if (call.status !== 'running') return saveCompleted(call);
+    if (await isOfForgotten(tx, call)) return saveCompleted(complete(call, 'cancelled', now));
     if (isBuiltIn(call))
       return saveCompleted(await deps.reactions.onBuiltInCall(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);

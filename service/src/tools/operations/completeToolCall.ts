@@ -87,7 +87,8 @@ async function noteTest(tx: Tx, call: ToolCall, now: Date): Promise<void> {
  * approved call keeps its id. The decision and the work that follows are one write, so that neither is
  * lost. When a call is rejected, the agent tells the customer.
  * @param conversationId the conversation that shows the call; undefined: any
- * @throws not_found (404), approval_already_decided (409), also when the call expired or was cancelled
+ * @throws not_found (404), also when the contact was forgotten
+ * @throws approval_already_decided (409), also when the call expired or was cancelled
  */
 export const decideToolCall = (
   deps: Deps,

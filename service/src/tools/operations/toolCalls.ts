@@ -22,11 +22,11 @@ export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Pr
 
 /**
  * Loads a call for a decision, locked as by `lockToolCall`. @throws not_found (404), also for another
- * workspace's call
+ * workspace's call, and for one whose contact was forgotten
  */
 export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
   const call = await lockConversationThenCall(tx, await peekToolCall(tx, workspace, id));
-  if (!call) throw notFound('tool call', id);
+  if (!call || (await isOfForgotten(tx, call))) throw notFound('tool call', id);
   return call;
 }
 
@@ -56,8 +56,12 @@ export const viewToolCall = async (tx: Tx, call: ToolCall): Promise<ToolCallView
 });
 
 /** Whether the call's contact was forgotten, so that the call is about to be removed. */
-const isBeingForgotten = ({ contact }: ToolCallView): boolean =>
+const isBeingForgotten = ({ contact }: Pick<ToolCallView, 'contact'>): boolean =>
   contact !== null && isForgotten(contact);
+
+/** As `isBeingForgotten`. The contact of a locked call cannot be forgotten before the lock ends. */
+export const isOfForgotten = async (tx: Tx, call: ToolCall): Promise<boolean> =>
+  isBeingForgotten(await viewToolCall(tx, call));
 
 /** @throws not_found (404) */
 export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
