@@ -5,7 +5,7 @@ import type { AgentModel } from '../agent/agentModel.ts';
 import { createKeywordAgent } from '../agent/keyword/keywordAgent.ts';
 import { createOpenAiModel } from '../agent/openai/openaiModel.ts';
 import { messaging } from '../channels/messaging.ts';
-import { unassignAll } from '../conversations/index.ts';
+import { releaseAll } from '../conversations/index.ts';
 import { reactionsOf } from './reactions.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
 import type { Config } from './config.ts';
@@ -161,7 +161,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     agent,
     reactions: reactionsOf({ agent, messaging }),
     messaging,
-    onMemberRemoved: unassignAll,
+    onMemberRemoved: releaseAll,
   };
   const model = await openModel(config, log, bounds);
   return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };

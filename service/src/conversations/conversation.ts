@@ -209,6 +209,17 @@ export const handOver = (
   updatedAt: timestamp(now),
 });
 
+/**
+ * The member in control was removed from the team: the conversation waits for another person, and the
+ * agent stays out of it. If the customer is waiting already, `waitingSince` stays.
+ */
+export const loseMember = (conversation: Conversation, now: Date): Conversation => ({
+  ...conversation,
+  status: 'awaiting_human',
+  takenBy: null,
+  waitingSince: conversation.waitingSince ?? timestamp(now),
+});
+
 /** Whether the customer is waiting for the team. */
 export const isCustomerWaiting = ({ waitingSince = null }: Conversation): boolean =>
   waitingSince !== null;

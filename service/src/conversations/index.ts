@@ -68,7 +68,7 @@ export {
 } from './payload.ts';
 export { readMarkId, unreadOf } from './readMark.ts';
 export { MAX_NOTE_CHARACTERS, newSystemNote, type SystemNote } from './systemNote.ts';
-export { assignConversation, unassignAll } from './operations/assign.ts';
+export { assignConversation, releaseAll } from './operations/assign.ts';
 export {
   closeConversation,
   handBackConversation,

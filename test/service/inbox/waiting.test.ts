@@ -17,6 +17,7 @@ describe('customers', () => {
   let ana: Browserless;
   let ben: Browserless;
   let anaId: string;
+  let benId: string;
   let aheadMs = 0;
 
   beforeAll(async () => {
@@ -26,7 +27,7 @@ describe('customers', () => {
       clock: { now: () => new Date(Date.now() + aheadMs) },
       env: { ...MEMBER_ENV, AGENT_QUIET_MS: String(QUIET_MS) },
     });
-    ({ ana, ben } = await teamOfTwo(service));
+    ({ ana, ben, benId } = await teamOfTwo(service));
     const { body } = await service.api.get('/api/members');
     anaId = body.data.find(({ name }: { name: string }) => name === 'ana').id;
   });
@@ -217,5 +218,30 @@ describe('customers', () => {
     const una = await arrive('Una');
     await answer(una);
     expect(await assigneeOf(una)).toBeUndefined();
+  });
+
+  // The last test: Ben is gone then.
+  it('whom a removed member had wait for a person, and the rest of the team hears of them', async () => {
+    const [clara, tom, una] = [await arrive('Clara'), await arrive('Tom'), await arrive('Una')];
+    await reply(ben, clara);
+    await act(ben, tom, 'take-over');
+    await service.api.post(`${tom.path}/assign`, { member_id: anaId });
+    await reply(ben, una);
+    await close(una.path);
+    expect([await waiting(), await alertsOf(ana)]).toEqual([['Tom'], []]);
+    await ana.get('/team');
+    await ana.post(`/team/members/${benId}/remove`);
+    await clara.customer.write('And in blue?');
+    expect(await waiting()).toEqual(['Tom', 'Clara']);
+    expect(await alertsOf(ana)).toEqual(['Clara', 'Tom']);
+    expect(await nextOf(ana)).toContain(tom.id);
+    const statusOf = async ({ path }: Talk) => (await service.api.get(path)).body.status;
+    const statuses = [await statusOf(clara), await statusOf(tom), await statusOf(una)];
+    expect(statuses).toEqual(['awaiting_human', 'awaiting_human', 'closed']);
+    expect((await ana.get(clara.page)).text).toContain('Waiting for a person');
+    await reply(ana, clara);
+    expect(await waiting()).toEqual(['Tom']);
+    await clara.customer.write('In green, then.');
+    expect(await alertsOf(ana)).toEqual(['Clara', 'Tom']);
   });
 });

@@ -1,9 +1,11 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/actor.ts';
+import { compareText } from '../../platform/compareText.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
+import { loseMember, type Conversation } from '../conversation.ts';
 import { loadConversation, putChange, type ConversationView } from './conversations.ts';
 
 /**
@@ -45,22 +47,42 @@ export const assignConversation = (
 
 const BATCH = 200;
 
-/** Unassigns every conversation of a member who is removed. */
-export async function unassignAll(
+/**
+ * Takes their conversations away from a member who is removed: nobody is assigned to them any more,
+ * and those that the member was in control of wait for another person. Emits no event, as when one
+ * person takes over from another.
+ */
+export async function releaseAll(
   tx: Tx,
-  { id: assigneeId, workspaceId }: { readonly id: string; readonly workspaceId: string },
+  { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
+  now: Date,
 ): Promise<void> {
-  let found: readonly { readonly id: string }[];
+  await changeAll(tx, { workspaceId, assigneeId: id }, (assigned) => ({
+    ...assigned,
+    assigneeId: null,
+    assignee: null,
+  }));
+  await changeAll(tx, { workspaceId, takenBy: id, status: 'human_active' }, (taken) =>
+    loseMember(taken, now),
+  );
+}
+
+type Fields = Partial<Pick<Conversation, 'workspaceId' | 'assigneeId' | 'takenBy' | 'status'>>;
+
+/** @param change leaves a conversation without one of the fields that it was found by */
+async function changeAll(
+  tx: Tx,
+  where: Fields,
+  change: (conversation: Conversation) => Conversation,
+): Promise<void> {
+  const fields = Object.entries(where) as [keyof Fields, string][];
+  let found: readonly Conversation[];
   do {
-    found = await tx.conversations.find({
-      where: { workspaceId, assigneeId },
-      orderBy: 'updatedAt',
-      limit: BATCH,
-    });
-    for (const { id } of found) {
-      const conversation = await tx.conversations.get(id);
-      if (conversation?.assigneeId === assigneeId)
-        await tx.conversations.put({ ...conversation, assigneeId: null, assignee: null });
+    found = await tx.conversations.find({ where, orderBy: 'updatedAt', limit: BATCH });
+    for (const { id } of found.toSorted((a, b) => compareText(a.id, b.id))) {
+      const locked = await tx.conversations.get(id);
+      if (locked && fields.every(([name, value]) => locked[name] === value))
+        await tx.conversations.put(change(locked));
     }
   } while (found.length === BATCH);
 }

@@ -17,7 +17,7 @@ import { deleteSessionsOf } from './sessions.ts';
 declare module '../../platform/deps.ts' {
   interface Deps {
     /** What other subjects do when a member is removed, in the same transaction. */
-    readonly onMemberRemoved: (tx: Tx, member: Member) => Promise<void>;
+    readonly onMemberRemoved: (tx: Tx, member: Member, now: Date) => Promise<void>;
   }
 }
 
@@ -131,7 +131,7 @@ export async function memberOf(tx: Tx, workspace: Workspace, id: string): Promis
  * without whom nobody could manage the workspace
  */
 export const removeMember = (
-  { store, onMemberRemoved }: Pick<Deps, 'store' | 'onMemberRemoved'>,
+  { store, clock, onMemberRemoved }: Pick<Deps, 'store' | 'clock' | 'onMemberRemoved'>,
   { workspace, member: by }: { readonly workspace: Workspace; readonly member: Member },
   id: string,
 ) =>
@@ -157,7 +157,7 @@ export const removeMember = (
     await endResetsBy(tx, workspace, member);
     for (const mark of await tx.readMarks.find({ where: { memberId: id }, limit: 1_000_000 }))
       await tx.readMarks.delete(mark.id);
-    await onMemberRemoved(tx, member);
+    await onMemberRemoved(tx, member, clock.now());
     await tx.members.delete(id);
   });
 
