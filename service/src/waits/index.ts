@@ -3,5 +3,5 @@
 export { noteAnswer } from './operations/burst.ts';
 export { decideWait } from './operations/decideWait.ts';
 export { cancelWait, endReplyWaitOf, endWaitsIn } from './operations/endWait.ts';
-export { getWait, noteUndeliverable } from './operations/waits.ts';
+export { getWait, noteUndeliverable, viewWait } from './operations/waits.ts';
 export { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait, type WaitStatus } from './wait.ts';

@@ -189,6 +189,7 @@ describe('forgetting a contact', () => {
       message: '',
       details: null,
     });
+    expect((await browser.get('/waiting')).text).not.toContain('Questions that have ended');
 
     const text = await service.changeStored(async (store) => {
       const before = await textOf(store);
@@ -380,12 +381,21 @@ describe('forgetting that is interrupted', () => {
         conversationId: conversation!.id,
         createdAt: timestamp(new Date()),
       } as unknown as Wait);
+      const ended = { ...NEW_WAIT, ...wait, status: 'approved', endedAt: timestamp(new Date()) };
+      await tx.waits.put({
+        ...ended,
+        id: newId('wait'),
+        workspaceId: workspace.id,
+        conversationId: conversation!.id,
+        createdAt: timestamp(new Date()),
+      } as unknown as Wait);
     });
     const lists = async () => ({
       api: (await listConversations(deps(), workspace, { fields: {}, q: '' }, { limit: 50 })).items,
       inbox: (await listInbox(deps(), member, { ...PLACE, search: '' })).items,
       search: (await listInbox(deps(), member, { ...PLACE, search: 'Zoraida 7' })).items,
       decisions: (await listWaiting(deps(), workspace)).items,
+      ended: (await listWaiting(deps(), workspace)).ended,
       calls: (await listToolCalls(deps(), workspace, {}, { limit: 50, cursor: null })).items,
     });
     const before = Object.entries(await lists()).map(([name, items]) => [name, items.length]);
@@ -394,12 +404,17 @@ describe('forgetting that is interrupted', () => {
       ['inbox', 2],
       ['search', 2],
       ['decisions', 2],
+      ['ended', 1],
       ['calls', 3],
     ]);
     await begin();
-    expect(await lists()).toEqual({ api: [], inbox: [], search: [], decisions: [], calls: [] });
+    for (const [name, items] of Object.entries(await lists()))
+      expect([name, items]).toEqual([name, []]);
     const waits = await listWaits(deps(), workspace, {}, { limit: 50, cursor: null });
-    expect(waits.items.map(({ wait }) => [wait.message, wait.isCleared])).toEqual([['', true]]);
+    expect(waits.items.map(({ wait }) => [wait.message, wait.isCleared])).toEqual([
+      ['', true],
+      ['', true],
+    ]);
   });
 
   it.each([1, 3, 6])(

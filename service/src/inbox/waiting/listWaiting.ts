@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Workspace } from '../../team/index.ts';
 import type { Tool, ToolCall } from '../../tools/index.ts';
-import type { Wait } from '../../waits/index.ts';
+import { viewWait, type Wait } from '../../waits/index.ts';
 
 /** What waits for a decision of the team. */
 export type WaitingItem = (
@@ -70,12 +70,19 @@ export const listWaiting = ({ store }: Pick<Deps, 'store'>, workspace: Workspace
 const toolOf = async (tx: Tx, { toolId }: ToolCall): Promise<Tool | null> =>
   toolId === null ? null : tx.tools.peek(toolId);
 
-/** Of the newest questions, those that are no longer open. */
+/** Of the newest questions, those that are no longer open; none about a forgotten contact. */
 async function findEnded(tx: Tx, { id: workspaceId }: Workspace): Promise<readonly Wait[]> {
   const newest = await tx.waits.find({
     where: { workspaceId, kind: 'decision' },
     direction: 'desc',
     limit: MAX_SHOWN,
   });
-  return newest.filter(({ status }) => status !== 'open').slice(0, MAX_ENDED);
+  const ended: Wait[] = [];
+  for (const each of newest) {
+    if (each.status === 'open') continue;
+    const { wait } = await viewWait(tx, each);
+    if (!wait.isCleared) ended.push(wait);
+    if (ended.length === MAX_ENDED) break;
+  }
+  return ended;
 }
