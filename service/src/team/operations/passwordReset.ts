@@ -1,5 +1,6 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { hashToken, isSameText, newSetupToken } from '../../platform/security/tokens.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Member, Workspace } from '../workspace.ts';
@@ -17,7 +18,8 @@ interface MadeReset {
 /**
  * Makes the token of a link with which a member can choose another password, once, within 24 hours. It
  * is shown only this once, and replaces an earlier one. Until it is used, the old password works.
- * @throws not_found (404); permission_missing (403)
+ * @throws not_found (404); permission_missing (403); invalid_request (400) for the owner's own
+ * password, which changes only with the current one
  */
 export const createPasswordReset = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -26,6 +28,8 @@ export const createPasswordReset = (
 ): Promise<MadeReset> =>
   store.transaction(async (tx) => {
     await assertOwner(tx, by);
+    if (id === by.id)
+      throw new AppError('invalid_request', 'Change your own password under Your account.');
     return putReset(tx, await memberOf(tx, workspace, id), by, clock.now());
   });
 

@@ -57,6 +57,18 @@ describe('an account', () => {
     expect((await ana.get('/team')).html).toContain(`title="${utc}"`);
   });
 
+  it('of an owner gets no link from the owner’s own session: the current password is asked for', async () => {
+    const { body } = await service.api.get('/api/members');
+    const { id } = body.data.find((each: { id: string }) => each.id !== benId);
+    await ana.get('/team');
+    const { status, text, html } = await ana.post(`/team/members/${id}/reset-password`);
+    expect([status, text]).toEqual([
+      400,
+      expect.stringContaining('Change your own password under Your account.'),
+    ]);
+    expect(html).not.toContain('/reset-password?token=');
+  });
+
   it('gets another password by a link of an owner, once, and is signed out everywhere', async () => {
     const replaced = await giveLink();
     const token = await giveLink();
