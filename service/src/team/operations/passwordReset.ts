@@ -27,6 +27,8 @@ export const createPasswordReset = (
   id: string,
 ): Promise<MadeReset> =>
   store.transaction(async (tx) => {
+    // Locked, so that a demotion or removal of the owner at this moment finds this link and ends it.
+    await tx.workspaces.get(workspace.id);
     await assertOwner(tx, by);
     if (id === by.id)
       throw new AppError('invalid_request', 'Change your own password under Your account.');
