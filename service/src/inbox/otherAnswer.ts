@@ -19,6 +19,7 @@ export async function findOtherAnswer(
   member: Member,
   now: Date,
 ): Promise<Message | null> {
+  await tx.members.get(member.id); // locked before the conversation, as in decision 33
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.workspaceId !== member.workspaceId || conversation.messageCount <= seen)
     return null;

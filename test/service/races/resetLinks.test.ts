@@ -1,10 +1,10 @@
 // A link for a new password ends with the role of its maker, also when both happen at once.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { browserless, MEMBER_ENV, type Browserless } from '../../helpers/browserless.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { BEN, teamOfTwo } from '../../helpers/teamOfTwo.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { holdRow } from './holdRow.ts';
 import { sides } from './sides.ts';
 
 const onPostgres = testDatabaseUrl() === null ? describe.skip : describe;
@@ -15,7 +15,6 @@ onPostgres('a link for a new password that an owner is just making', () => {
   let ben: Browserless;
   let anaId: string;
   let benId: string;
-  let holder: pg.Client;
   beforeAll(async () => {
     const [url, otherUrl] = [service.url, service.url];
     ({ ana, benId } = await teamOfTwo({ url, api: service.api }));
@@ -23,18 +22,7 @@ onPostgres('a link for a new password that an owner is just making', () => {
     anaId = body.data.find(({ id }: { id: string }) => id !== benId).id;
     ben = browserless(otherUrl);
     await ben.post('/sign-in', BEN);
-    holder = new pg.Client({ connectionString: testDatabaseUrl()! });
-    await holder.connect();
   });
-  afterAll(() => holder?.end());
-
-  const countWaiting = async () => {
-    const { rowCount } = await holder.query(
-      `SELECT FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND query LIKE '%${service.schema}%'`,
-    );
-    return rowCount ?? 0;
-  };
 
   it.each([
     ['becomes a member', 'role'],
@@ -42,19 +30,18 @@ onPostgres('a link for a new password that an owner is just making', () => {
   ])('does not work when the owner %s meanwhile', async (_, verb) => {
     await Promise.all([ana.get('/team'), ben.get('/team')]);
     await ana.post(`/team/members/${benId}/role`, { role: 'owner' });
-    await holder.query('BEGIN');
-    await holder.query(`SELECT FROM "${service.schema}".members WHERE id = $1 FOR UPDATE`, [anaId]);
+    const held = await holdRow(service.schema!, 'members', anaId);
     const making = ben.post(`/team/members/${anaId}/reset-password`);
-    await waitFor('the link to be held up', async () => (await countWaiting()) === 1);
+    await waitFor('the link to be held up', async () => (await held.countWaiting()) === 1);
     let isDone = false;
     const ending = ana
       .post(`/team/members/${benId}/${verb}`, { role: 'member' })
       .finally(() => (isDone = true));
     await waitFor(
       'the change to be done, or to be held up too',
-      async () => isDone || (await countWaiting()) === 2,
+      async () => isDone || (await held.countWaiting()) === 2,
     );
-    await holder.query('COMMIT');
+    await held.release();
     const { html, status } = await making;
     expect((await ending).path).toMatch(/^\/team\?notice=/);
     expect(status).toBe(201);
