@@ -109,13 +109,13 @@ function takeAnswer({ target: form, currentTarget, detail: { xhr } }) {
     if (!draft) continue;
     if (xhr.status >= 400) {
       // The form comes back with what was sent.
-      if (isRefusal(xhr.status) && draft.value !== value) write(key, { ...draft, base: value });
+      if ([400, 409].includes(xhr.status) && draft.value !== value)
+        write(key, { ...draft, base: value });
     } else if (draft.value !== value && draft.value.startsWith(value))
       write(key, { value: draft.value.slice(value.length).trimStart(), base: '', at: Date.now() });
     else if (draft.value === value) remove(key);
   }
 }
-const isRefusal = (status) => status === 400 || status === 409;
 
 /** Signing out removes the member's drafts. */
 document.addEventListener('submit', ({ target }) => {

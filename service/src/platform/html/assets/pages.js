@@ -1,5 +1,4 @@
-// Of several pages that are on their way, the one that was asked for last is shown. htmx would show
-// whichever comes last, under the address of another.
+// Of several pages on their way, the one asked for last is shown, not the one that comes last.
 import { showToast } from './toasts.js';
 
 let newest = null;
@@ -11,5 +10,5 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   if (target !== document.body || xhr === newest) return;
   event.detail.shouldSwap = false;
   if (requestConfig.verb === 'post' && xhr.status >= 400)
-    showToast('What you sent before was refused. Go back to that page to see why.', 'warning');
+    showToast('What you sent before was refused. Go back to see why.', 'warning');
 });

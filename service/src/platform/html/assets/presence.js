@@ -70,7 +70,7 @@ addEventListener('pageshow', follow);
 addEventListener('pagehide', leave);
 
 let reloadTimer;
-/** The members for whom the timer runs. Other parts of the page that reload do not restart it. */
+/** Whom the timer runs for. Other parts that reload do not restart it. */
 let awaited = null;
 function scheduleReload() {
   const part = document.getElementById('presence');

@@ -182,8 +182,7 @@ document.addEventListener('keydown', (event) => {
   if (!inbox() || event.defaultPrevented || event.isComposing || event.altKey) return;
   if (isTypedAhead(event)) {
     event.preventDefault();
-    const command = event.ctrlKey ? 'Ctrl+Enter' : keyOf(event);
-    typedAhead.push({ typed: event.key, command, isBack: event.shiftKey });
+    typedAhead.push({ typed: event.key, command: event.ctrlKey ? 'Ctrl+Enter' : keyOf(event) });
     return;
   }
   if (event.ctrlKey || event.metaKey) return;
@@ -200,10 +199,10 @@ document.addEventListener('keydown', (event) => {
 });
 
 /** Whether a key is meant for the page that is on its way. */
-function isTypedAhead({ key, target, ctrlKey, metaKey }) {
+function isTypedAhead({ key, target, ctrlKey, metaKey, shiftKey }) {
   if (!isComing() || isOff() || metaKey) return false;
   if (key === 'Escape' || key === 'Backspace') return !ctrlKey && typedAhead.length > 0;
-  if (key === 'Tab') return !ctrlKey && (typedAhead.length > 0 || !isField(target));
+  if (key === 'Tab') return !ctrlKey && !shiftKey && (typedAhead.length > 0 || !isField(target));
   // Enter in the search opens the first result, which has the focus by then.
   if (key === 'Enter') return typedAhead.length > 0 || target.id === 'search';
   return key.length === 1 && !ctrlKey && (typedAhead.length > 0 || !isField(target));
@@ -249,15 +248,13 @@ document.addEventListener('change', ({ target }) => {
  * and then the text that is typed there.
  */
 let typedAhead = [];
-/** The newest request for a whole page, until it ends. */
+/** The newest request for a whole page, until that page is there. */
 let pageRequest = null;
-let hasSwapped = false;
 /** Between its swap and its settling, a page has not placed the focus yet. */
 let isSettling = false;
 const isComing = () => pageRequest !== null || isSettling;
 document.addEventListener('htmx:beforeRequest', ({ detail: { elt, target, xhr } }) => {
   if (target !== document.body || !inbox()) return;
-  hasSwapped = false;
   pageRequest = xhr;
   xhr.addEventListener('loadend', () => endRequest(xhr));
   wanted = elt.matches('form.search') ? 'found' : elt.dataset.goal || null;
@@ -272,7 +269,6 @@ const movesFocusToThread = (form) =>
 function endRequest(xhr) {
   if (xhr !== pageRequest) return;
   pageRequest = null;
-  if (hasSwapped) return;
   typedAhead = [];
   wanted = null;
 }
@@ -284,11 +280,11 @@ function replayKeys() {
       choose(active, takeLetters());
       continue;
     }
-    const { typed, command, isBack } = typedAhead.shift();
+    const { typed, command } = typedAhead.shift();
     if (command === 'Enter') enter(active);
     else if (command === 'Ctrl+Enter') active.form?.requestSubmit();
     else if (command === 'Escape') leave();
-    else if (command === 'Tab') tab(active, isBack);
+    else if (command === 'Tab') tab(active);
     else if (command === 'Backspace') document.execCommand('delete');
     else if (isField(active)) document.execCommand('insertText', false, typed);
     else KEYS[command]?.();
@@ -299,14 +295,15 @@ function enter(active) {
   else if (active.matches('textarea')) document.execCommand('insertText', false, '\n');
   else active.click();
 }
-/** Moves the focus as Tab does, or as Shift+Tab does. */
-function tab(from, isBack) {
-  const { DOCUMENT_POSITION_PRECEDING: BEFORE, DOCUMENT_POSITION_FOLLOWING: AFTER } = Node;
-  const side = isBack ? BEFORE : AFTER;
-  const stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
-    .filter((each) => isShown(each) && !each.disabled && each.tabIndex >= 0)
-    .filter((each) => from.compareDocumentPosition(each) & side);
-  (isBack ? stops.at(-1) : stops[0])?.focus();
+/** Moves the focus as Tab does. */
+function tab(from) {
+  const isNext = (each) =>
+    from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING &&
+    isShown(each) &&
+    !each.disabled &&
+    each.tabIndex >= 0;
+  const all = document.querySelectorAll('a, button, input, select, textarea, summary');
+  [...all].find(isNext)?.focus();
 }
 const isLetter = ({ typed }) => typed.length === 1;
 /** The letters that come next, up to the first other key. */
@@ -315,7 +312,7 @@ function takeLetters() {
   while (typedAhead.length > 0 && isLetter(typedAhead[0])) letters.push(typedAhead.shift().typed);
   return letters.join('');
 }
-/** Chooses the option that begins with these letters, as a browser does while somebody types. */
+/** Chooses the option that begins with these letters, as a browser does. */
 function choose(select, letters) {
   const begins = ({ text }) => text.toLowerCase().startsWith(letters.toLowerCase());
   const option = [...select.options].find(begins);
@@ -331,8 +328,10 @@ document.addEventListener('htmx:beforeSwap', ({ detail: { target } }) => {
   before = { id: openId(), isInside: target.contains(active), row: focusedRow() };
 });
 document.addEventListener('htmx:afterSwap', ({ detail: { target } }) => {
-  if (target === document.body) hasSwapped = isSettling = true;
-  else if (before.isInside && document.activeElement === document.body) {
+  if (target === document.body) {
+    pageRequest = null;
+    isSettling = true;
+  } else if (before.isInside && document.activeElement === document.body) {
     if (before.row) (stopNear(last.index) ?? byId('items'))?.focus();
     else if (['thread', 'thread-head', 'contact-panel'].includes(target.id))
       thread().focus({ preventScroll: true });
