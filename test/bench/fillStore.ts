@@ -9,13 +9,14 @@ import {
   countMessage,
   type Conversation,
 } from '../../service/src/conversations/conversation.ts';
-import { recordAttempt, type Delivery } from '../../service/src/deliveries/delivery.ts';
+import { recordAttempt } from '../../service/src/deliveries/delivery.ts';
 import type { Event } from '../../service/src/deliveries/event.ts';
 import { newId } from '../../service/src/platform/ids.ts';
 import { findWorkspace } from '../../service/src/team/operations/team.ts';
 import { eventPayload, type EventDetail } from '../../service/src/conversations/payload.ts';
 import type { Workspace } from '../../service/src/team/workspace.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { storedDelivery } from '../helpers/storedDelivery.ts';
 import { answerQuestions } from './children.ts';
 import { contactOf, conversationOf, messageOf } from './documents.ts';
 import { openOnServer, type BenchServer } from './postgresServer.ts';
@@ -129,21 +130,14 @@ async function putDelivered(
     body: JSON.stringify(eventPayload(id, detail, about, now)),
     createdAt,
   };
-  const pending: Delivery = {
-    id: newId('dlv'),
+  const pending = storedDelivery({
     workspaceId,
     subscriptionId,
     eventId: id,
     event: detail.name,
-    status: 'pending',
-    attempts: [],
-    roundStart: 0,
-    trigger: 'automatic',
-    isRepeat: false,
-    everDelivered: false,
     nextAttemptAt: createdAt,
     createdAt,
-  };
+  });
   await tx.events.put(event);
   await tx.deliveries.put(
     recordAttempt(

@@ -244,6 +244,16 @@ describe('what is half written', () => {
 describe('what cannot be sent', () => {
   const expectReceivedOnce = async (customer: ChatCustomer, wanted: string) =>
     expect((await customer.read()).filter(({ text }) => text === wanted)).toHaveLength(1);
+  /** The service takes the first request, and the page never gets its answer. */
+  const loseFirstAnswer = (page: Page, address: string) =>
+    page.route(
+      address,
+      async (route) => {
+        await route.fetch({ maxRedirects: 0 });
+        await route.abort();
+      },
+      { times: 1 },
+    );
 
   it('says so while the network is away, is sent once by Retry, and the thread catches up', async () => {
     const { path, customer } = await startConversation('Gil');
@@ -274,14 +284,7 @@ describe('what cannot be sent', () => {
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/ERR_FAILED|htmx:|sendError/);
-    await page.route(
-      '**/reply',
-      async (route) => {
-        await route.fetch({ maxRedirects: 0 });
-        await route.abort();
-      },
-      { times: 1 },
-    );
+    await loseFirstAnswer(page, '**/reply');
     await reply(page).fill('Only once.');
     await send(page);
     await page.getByRole('button', { name: 'Retry' }).click();
@@ -295,14 +298,7 @@ describe('what cannot be sent', () => {
     const window = await team.openSignedIn(path);
     const { page } = window;
     window.allowErrors(/ERR_FAILED|htmx:|sendError/);
-    await page.route(
-      '**/note',
-      async (route) => {
-        await route.fetch({ maxRedirects: 0 });
-        await route.abort();
-      },
-      { times: 1 },
-    );
+    await loseFirstAnswer(page, '**/note');
     await page.getByRole('radio', { name: 'Note' }).check();
     await page.getByLabel('Your note').fill('Only once.');
     await page.getByRole('button', { name: 'Add note' }).click();

@@ -8,7 +8,7 @@ interface HeldRow {
   release(): Promise<void>;
 }
 
-/** Locks a document, so that whoever changes it waits until it is released. */
+/** Locks a document: a transaction that changes it waits until the row is released. */
 export async function holdRow(schema: string, table: string, id: string): Promise<HeldRow> {
   const holder = new pg.Client({ connectionString: testDatabaseUrl()! });
   await holder.connect();

@@ -27,7 +27,7 @@ onPostgres('a link for a new password that an owner is just making', () => {
   it.each([
     ['becomes a member', 'role'],
     ['is removed', 'remove'],
-  ])('does not work when the owner %s meanwhile', async (_, verb) => {
+  ])('does not work when the owner %s at the same moment', async (_, verb) => {
     await Promise.all([ana.get('/team'), ben.get('/team')]);
     await ana.post(`/team/members/${benId}/role`, { role: 'owner' });
     const held = await holdRow(service.schema!, 'members', anaId);
