@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../../store/collections.ts';
 import { inOneTransaction, type Deps } from '../deps.ts';
-import { AppError, errorJson, errorWithFix } from './errorCatalogue.ts';
+import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { Caller } from './caller.ts';
 import type { Operation } from './operation.ts';
 
@@ -20,12 +20,12 @@ export interface StoredAnswer {
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
  * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
  * without the other. A second request with the key waits for the first. Without the header, the
- * write simply runs.
+ * write simply runs. A refusal is not stored: nothing was written, and what it names can be mended.
  *
  * An operation that runs `inSteps` stores its answer after the last step. After a crash, it runs
  * again; two requests with the key at the same time both run, until one of them has answered.
  * @param check runs before the write and outside any transaction, so it may make outbound calls. It
- * refuses by throwing; the refusal is not stored
+ * refuses by throwing
  * @throws idempotency_key_reused (409) when the key was already used with another body
  */
 export async function answerOnce(
@@ -48,24 +48,14 @@ export async function answerOnce(
     if (first) return first;
     await check?.();
   }
-  try {
-    if (operation.inSteps) return await answers.runInSteps(run);
-    return await inOneTransaction(deps, async (within, tx) => {
-      const first = await answers.find(tx);
-      if (first) return first;
-      const answer = await run(within);
-      await answers.store(tx, answer);
-      return answer;
-    });
-  } catch (error) {
-    if (!isFinal(error)) throw error;
-    // The transaction that refused was rolled back, so the refusal is the first answer.
-    const refusal = {
-      status: error.status,
-      body: JSON.stringify(errorJson(error, request.id)),
-    };
-    return deps.store.transaction((tx) => answers.findOrStore(tx, refusal));
-  }
+  if (operation.inSteps) return answers.runInSteps(run);
+  return inOneTransaction(deps, async (within, tx) => {
+    const first = await answers.find(tx);
+    if (first) return first;
+    const answer = await run(within);
+    await answers.store(tx, answer);
+    return answer;
+  });
 }
 
 /** The stored answers for one Idempotency-Key of one caller and endpoint. */
@@ -157,16 +147,6 @@ function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
       { param: 'Idempotency-Key' },
     );
 }
-
-/**
- * Whether the error is stored as the answer. After a 429 or a 5xx, the caller can try again. A
- * reused key already has the answer of another request.
- */
-const isFinal = (error: unknown): error is AppError =>
-  error instanceof AppError &&
-  error.status < 500 &&
-  error.status !== 429 &&
-  error.code !== 'idempotency_key_reused';
 
 const sha256 = (parts: readonly unknown[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -76,11 +76,21 @@ describe('Idempotency-Key', () => {
     expect(answer.body.conversation.id).toBe(other.conversation_id);
   });
 
-  it('remembers a refusal too', async () => {
-    await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
-    const first = await send('late', 'k5');
-    expect(first.status).toBe(409);
-    expect((await send('late', 'k5')).body).toEqual(first.body);
+  it('does not remember a refusal: once its cause is gone, the repeat runs', async () => {
+    const link = { amount: 100, currency: 'EUR', description: 'Deposit' };
+    const create = (body: unknown) =>
+      service.api.post(`${path}/payment-links`, body, { 'idempotency-key': 'k5' });
+    expect(await create(link)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'payment_provider_missing' } },
+    });
+    await service.api.put('/api/payment-accounts/manual', {
+      settings: { instructions: 'Pay at the desk' },
+    });
+    const corrected = { ...link, amount: 200 };
+    const first = await create(corrected);
+    expect(first.status).toBe(201);
+    expect((await create(corrected)).body).toEqual(first.body);
   });
 
   it('refuses JSON that is nested without end', async () => {
