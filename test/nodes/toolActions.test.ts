@@ -247,16 +247,20 @@ describe('Tool Call', () => {
     expect(requests().at(-1)).toContain('status=pending_approval');
   });
 
-  it('is approved with a note, from the item of Get Many, and runs', async () => {
+  it('is approved with a note, from the item of Get Many, and runs, although the first answer is lost', async () => {
     const { id } = await waiting();
+    let tries = 0;
+    wire().loses = (_method, path) => path.endsWith('/approve') && ++tries === 1;
     const { items, paired } = await toolCall('approve', {
       parameters: { note: ' Checked ' },
+      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
       input: [{ tool_call_id: id }],
     });
     expect(items).toMatchObject([
       { tool_call_id: id, decision: { approved: true, note: 'Checked', by: { type: 'api' } } },
     ]);
     expect(paired).toEqual([{ item: 0 }]);
+    expect(tries).toBe(2);
     const one = async () => (await toolCall('get', { input: [{ tool_call_id: id }] })).items[0]!;
     await waitFor('its end', async () => (await one()).status === 'succeeded');
     const { arguments: given, ...done } = await one();

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
-import { errorCode } from '../api/errors';
 import { idempotencyKey } from '../api/idempotencyKey';
-import { keyAfterRefusals, noteRefusal } from '../api/refusals';
 import { requestService } from '../api/transport';
 import type { WaitRecord } from '../api/types';
 import { findTurnId } from '../shared/turn';
@@ -24,17 +22,13 @@ export async function startWait(
 		...(turnId ? { turn_id: turnId } : {}),
 		resume_url: context.getSignedResumeUrl(),
 	};
-	const step = stepKey(context, asked);
-	const key = keyAfterRefusals(context, step);
+	const key = stepKey(context, asked);
 	const wait = await requestService<WaitRecord>(context, {
 		method: 'POST',
 		path: '/api/waits',
 		body: { ...asked, expires_at: sameOnRetry(context, key, readExpiry(context)) },
 		headers: { 'Idempotency-Key': key },
 		itemIndex: 0,
-	}).catch((error: unknown) => {
-		if (errorCode(error) === 'wait_exists') noteRefusal(context, step);
-		throw error;
 	});
 	rememberWait(context, wait.id);
 	// The service ends the wait in time. n8n's own time limit would return the input like an answer.

@@ -16,7 +16,7 @@ describe('When something is wrong', () => {
     const closing = { summary: 'x', verdict: 'unknown' };
     const parameters = { ...byId(id), ...closing };
     await conversation('close', { parameters });
-    const error = await failure('close', { parameters });
+    const error = await failure('close', { parameters, executionId: '2' });
     const { body } = await service().api.post(`/api/conversations/${id}/close`, closing);
     expect(error).toMatchObject({
       name: 'NodeApiError',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, useService } from '../helpers/actions.ts';
+import { byId, hookById, useService, type Rest } from '../helpers/actions.ts';
 import {
   ACTION,
   actionNode,
@@ -11,8 +11,9 @@ import {
   workflowWith,
 } from '../helpers/n8n.ts';
 
-const { credential, open, resource, wire } = useService();
+const { credential, open, resource, service, wire } = useService({ INSECURE_TARGETS: 'true' });
 const conversation = resource('conversation');
+const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 
 describe('Send Message is sent once', () => {
   it('under Retry On Fail, although the first answer is lost', async () => {
@@ -20,7 +21,7 @@ describe('Send Message is sent once', () => {
     wire().loses = () => wire().seen.length === 1;
     const { items } = await conversation('sendMessage', {
       parameters: { ...byId(id), text: 'once' },
-      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
+      node: RETRY_ON_FAIL,
     });
     expect(items).toHaveLength(1);
     expect(await texts()).toEqual(['once']);
@@ -112,5 +113,31 @@ describe('Send Message is sent once', () => {
     await call(1, 'from the tool');
     await call(2, 'another text');
     expect(await texts()).toEqual(['from the tool', 'another text']);
+  });
+});
+
+describe('A write that cannot be done a second time succeeds under Retry On Fail, although the first answer is lost', () => {
+  const subscribe = async (): Promise<string> =>
+    (
+      await service().api.post('/api/hooks', {
+        event: 'message.received',
+        target_url: 'http://127.0.0.1:9/hook',
+      })
+    ).body.id;
+
+  it.each<[string, string, () => Promise<Rest['parameters']>, object]>([
+    [
+      'conversation',
+      'close',
+      async () => ({ ...byId((await open()).id), summary: 'Done', verdict: 'goal_reached' }),
+      { status: 'closed' },
+    ],
+    ['subscription', 'delete', async () => hookById(await subscribe()), { deleted: true }],
+  ])('%s %s', async (of, operation, setUp, done) => {
+    const parameters = await setUp();
+    wire().loses = () => wire().seen.length === 1;
+    const { items } = await resource(of)(operation, { parameters, node: RETRY_ON_FAIL });
+    expect(items).toMatchObject([done]);
+    expect(wire().seen).toHaveLength(2);
   });
 });

@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { hookById, useService } from '../helpers/actions.ts';
+import { hookById, useService, type Rest } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { startHttpServer } from '../helpers/strangers.ts';
 
-const { resource, service } = useService({ INSECURE_TARGETS: 'true' });
+const { resource, service, wire } = useService({ INSECURE_TARGETS: 'true' });
 const subscription = resource('subscription');
 /** Runs an operation on a subscription. @returns its output */
-const on = async (id: string, operation: string, parameters = {}) =>
-  (await subscription(operation, { parameters: { ...hookById(id), ...parameters } })).items;
+const on = async (id: string, operation: string, parameters = {}, rest: Rest = {}) =>
+  (await subscription(operation, { parameters: { ...hookById(id), ...parameters }, ...rest }))
+    .items;
 
 describe('Subscription', () => {
   const subscribe = async (event = 'message.received', url = 'http://127.0.0.1:9/hook') =>
@@ -52,6 +53,14 @@ describe('Subscription', () => {
         await until('delivered');
       }
       expect(received).toEqual(['automatic', 'manual', 'manual']);
+
+      let lost = 0;
+      wire().loses = (_method, path) => path.endsWith('/redeliver') && ++lost === 1;
+      const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+      await on(id, 'redeliver', { deliveryId: sent!.id }, { node, executionId: '2' });
+      await until('delivered');
+      expect(lost).toBe(2);
+      expect(received).toEqual(['automatic', 'manual', 'manual', 'manual']);
 
       status = 404;
       await on(id, 'sendTestEvent');

@@ -1,9 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { deepCopy } from 'n8n-workflow';
-import { errorCode } from '../../api/errors';
-import { idempotencyKey } from '../../api/idempotencyKey';
-import { keyAfterRefusals, noteRefusal } from '../../api/refusals';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import { getTurnId } from '../../shared/turn';
 
 /**
@@ -18,17 +15,11 @@ export async function answerTurn(
 	body: IDataObject,
 ): Promise<IDataObject> {
 	const turnId = getTurnId(context, itemIndex);
-	const stepKey = idempotencyKey(context, itemIndex, JSON.stringify(body));
-	return await requestService<IDataObject>(context, {
+	return await requestOnce<IDataObject>(context, {
 		method: 'POST',
 		path: `/api/agent-turns/${turnId}/${answer}`,
 		body,
-		headers: { 'Idempotency-Key': keyAfterRefusals(context, stepKey) },
 		itemIndex,
-	}).catch((error: unknown) => {
-		// Perhaps the turn rests for a wait. Once the wait has ended, the next try needs a new key.
-		if (errorCode(error) === 'turn_superseded') noteRefusal(context, stepKey);
-		throw error;
 	});
 }
 

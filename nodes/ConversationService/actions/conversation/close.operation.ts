@@ -1,7 +1,7 @@
 import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { VERDICTS, withValues } from '../../shared/options';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import type { Operation } from '../operation';
 import { CLOSED_CONVERSATION } from '../records';
 
@@ -35,7 +35,7 @@ export const close: Operation = {
 		},
 	],
 	execute: async (context, itemIndex) =>
-		await requestService(context, {
+		await requestOnce(context, {
 			method: 'POST',
 			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}/close`,
 			body: {

@@ -1,8 +1,7 @@
 import { conversationField } from '../../shared/locators';
 import { deduplicationKeyField, optionsField } from '../../shared/fields';
-import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import { getText } from '../../shared/text';
 import type { Operation } from '../operation';
 
@@ -51,11 +50,10 @@ export const sendMessage: Operation = {
 		const conversationId = getId(context, 'conversation', itemIndex);
 		const text = getText(context, 'text', itemIndex, 'text of the message');
 		const pausesAgent = context.getNodeParameter('pauseAgent', itemIndex, true) as boolean;
-		return await requestService(context, {
+		return await requestOnce(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/messages`,
 			body: pausesAgent ? { text } : { text, pause_agent: false },
-			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text) },
 			itemIndex,
 		});
 	},

@@ -1,8 +1,7 @@
 import { getId } from '../../shared/ids';
 import { conversationField } from '../../shared/locators';
 import { deduplicationKeyField, optionsField } from '../../shared/fields';
-import { idempotencyKey } from '../../api/idempotencyKey';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import { getText } from '../../shared/text';
 import type { Operation } from '../operation';
 
@@ -34,11 +33,10 @@ export const create: Operation = {
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversation', itemIndex);
 		const text = getText(context, 'text', itemIndex, 'text of the note');
-		return await requestService(context, {
+		return await requestOnce(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/notes`,
 			body: { text },
-			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, text) },
 			itemIndex,
 		});
 	},

@@ -2,10 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import { conversationField } from '../../shared/locators';
 import { deduplicationKeyField, optionsField } from '../../shared/fields';
-import { idempotencyKey } from '../../api/idempotencyKey';
 import { getId } from '../../shared/ids';
 import { PAYMENT_PROVIDERS, withValues } from '../../shared/options';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import { findText } from '../../shared/text';
 import type { Operation } from '../operation';
 import { PAYMENT_LINK } from '../records';
@@ -130,11 +129,10 @@ export const create: Operation = {
 			...(provider ? { provider } : {}),
 			...(expiresInMinutes === undefined ? {} : { expires_in: Math.round(expiresInMinutes * 60) }),
 		};
-		return await requestService(context, {
+		return await requestOnce(context, {
 			method: 'POST',
 			path: `/api/conversations/${conversationId}/payment-links`,
 			body,
-			headers: { 'Idempotency-Key': idempotencyKey(context, itemIndex, JSON.stringify(body)) },
 			itemIndex,
 		});
 	},

@@ -1,6 +1,6 @@
 import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import type { Operation } from '../operation';
 
 export const deleteSubscription: Operation = {
@@ -12,7 +12,7 @@ export const deleteSubscription: Operation = {
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>
-		await requestService(context, {
+		await requestOnce(context, {
 			method: 'DELETE',
 			path: `/api/hooks/${getId(context, 'subscription', itemIndex)}`,
 			itemIndex,

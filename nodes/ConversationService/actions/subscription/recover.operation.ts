@@ -1,7 +1,7 @@
 import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { readInstant } from '../../shared/instant';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import type { Operation } from '../operation';
 
 export const recover: Operation = {
@@ -26,7 +26,7 @@ export const recover: Operation = {
 	async execute(context, itemIndex) {
 		const id = getId(context, 'subscription', itemIndex);
 		const since = readInstant(context, context.getNodeParameter('since', itemIndex), itemIndex);
-		return await requestService(context, {
+		return await requestOnce(context, {
 			method: 'POST',
 			path: `/api/hooks/${id}/recover`,
 			body: { since },

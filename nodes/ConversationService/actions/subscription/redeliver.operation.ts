@@ -1,6 +1,6 @@
 import { subscriptionField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import type { Operation } from '../operation';
 
 export const redeliver: Operation = {
@@ -26,7 +26,7 @@ export const redeliver: Operation = {
 	execute: async (context, itemIndex) => {
 		const subscriptionId = getId(context, 'subscription', itemIndex);
 		const deliveryId = getId(context, 'delivery', itemIndex);
-		return await requestService(context, {
+		return await requestOnce(context, {
 			method: 'POST',
 			path: `/api/hooks/${subscriptionId}/deliveries/${deliveryId}/redeliver`,
 			itemIndex,

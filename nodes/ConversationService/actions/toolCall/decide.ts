@@ -3,7 +3,7 @@ import { withArgs } from '../../workflowTool/args';
 import { toolCallField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { findText } from '../../shared/text';
-import { requestService } from '../../api/transport';
+import { requestOnce } from '../../api/requestOnce';
 import type { ToolCallRecord } from '../../api/types';
 
 /** The fields of both decisions about a call that waits for approval. */
@@ -28,7 +28,7 @@ export async function decide(
 ): Promise<IDataObject> {
 	const id = getId(context, 'tool call', itemIndex);
 	const note = findText(context, 'note', itemIndex)?.trim();
-	const call: ToolCallRecord = await requestService(context, {
+	const call: ToolCallRecord = await requestOnce(context, {
 		method: 'POST',
 		path: `/api/tool-calls/${id}/${decision}`,
 		body: note ? { note } : {},
