@@ -205,6 +205,26 @@ describe('the chat page in a browser', () => {
     await waitUntilSame();
   });
 
+  it('keeps a message that was refused over a reload, and sends it then', async () => {
+    window.allowErrors(/403 \(Forbidden\)/);
+    await beginChat();
+    await window.context.route('**/api/chat/messages', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 403, json: { error: { code: 'x', message: 'No entry.' } } })
+        : route.continue(),
+    );
+    const refused = page.locator('.state', { hasText: 'Not sent: No entry.' });
+    await write('refused at first');
+    await refused.waitFor();
+    await page.reload();
+    await refused.waitFor();
+    await window.context.unroute('**/api/chat/messages');
+    await page.reload();
+    await waitFor('the message', async () => (await stored()).includes('refused at first'));
+    await waitUntilSame();
+    expect(await refused.count()).toBe(0);
+  });
+
   it('opens one conversation for a first message that two tabs hold unsent', async () => {
     window.allowErrors(/ERR_FAILED/);
     await window.context.route('**/api/chat/sessions', (route) => route.abort());

@@ -1,5 +1,5 @@
 // The customer's messages that the service has not confirmed. They are sent in order, until they
-// arrive.
+// arrive. A message that is refused waits for a click; after a reload it is sent once more.
 import { endableWait, waitBefore } from './streams.js';
 
 /**
@@ -21,11 +21,14 @@ export function createOutbox({ storage, deliver, onState }) {
       onState(message, 'sending');
       try {
         await deliver(message);
-        finish(message, 'sent');
+        storage.forgetUnsent(message.id);
+        queue.shift();
+        onState(message, 'sent');
         failures = 0;
       } catch (error) {
         if (error.status !== undefined && !error.isPassing) {
-          finish(message, 'failed', error);
+          queue.shift();
+          onState(message, 'failed', error);
           continue;
         }
         const waitMs = error.retryAfterMs ?? waitBefore(failures++);
@@ -34,12 +37,6 @@ export function createOutbox({ storage, deliver, onState }) {
       }
     }
     isBusy = false;
-  }
-
-  function finish(message, state, error) {
-    queue.shift();
-    storage.forgetUnsent(message.id);
-    onState(message, state, error);
   }
 
   const add = (message) => {
