@@ -38,10 +38,10 @@ describe('the chat page', () => {
     expect(await typing.isVisible()).toBe(false);
   });
 
-  it('shows “Typing” no longer when the connection is lost, and again once it is back', async () => {
+  it('hides “Typing” when the connection is lost, and shows it again once it is back', async () => {
     const answer = held(text('On Tuesday.'));
     agent.model.answerBy(() => answer.reply);
-    await page.getByRole('textbox', { name: 'Your message' }).fill('When is it there?');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('When will it arrive?');
     await page.keyboard.press('Enter');
     const typing = page.locator('#typing');
     await typing.waitFor();
@@ -57,15 +57,17 @@ describe('the chat page', () => {
 
   describe('with a question that has choices', () => {
     let executions = 0;
+    // The tool server stands in for n8n: it accepts every call.
+    const resumeUrl = () => `http://127.0.0.1:${agent.tools.port}/webhook-waiting/${++executions}`;
     const conversation = async () =>
       (await agent.service.api.get('/api/conversations')).body.data[0].id;
     const ask = async (choices: string[]) =>
       agent.service.api.post('/api/waits', {
         kind: 'reply',
         conversation_id: await conversation(),
-        message: 'Which day suits you?',
+        message: 'Which one would you like?',
         accept: { type: 'choice', choices },
-        resume_url: `http://127.0.0.1:${agent.tools.port}/webhook-waiting/${++executions}`,
+        resume_url: resumeUrl(),
       });
     const group = () => page.getByRole('group', { name: 'Choose an answer' });
     const lastWritten = () => page.locator('article.customer .text').last().innerText();

@@ -11,7 +11,7 @@ import {
 export function checkCanWait(context: IExecuteFunctions): void {
 	checkTool(context);
 	checkWorkflow(context);
-	checkAnswer(context);
+	checkResponseMode(context);
 	checkTestCall(context);
 	checkItems(context);
 }
@@ -57,7 +57,7 @@ const ANSWERING: { type: RegExp; modes: string[]; howToSet: string }[] = [
 ];
 
 /** In the mode "last node", n8n answers a call with the trigger's output as soon as the execution rests. */
-function checkAnswer(context: IExecuteFunctions): void {
+function checkResponseMode(context: IExecuteFunctions): void {
 	for (const { type, modes, howToSet } of ANSWERING) {
 		const trigger = findStartingTrigger(context, type);
 		if (!trigger || modes.includes(String(trigger.parameters?.responseMode))) continue;
@@ -90,6 +90,9 @@ function checkItems(context: IExecuteFunctions): void {
 	}
 }
 
-/** Newer AI Agents run their tools as nodes, where `isToolExecution` says no. */
+/**
+ * Newer AI Agents run their tools as nodes, where `isToolExecution` says no. A human review is a node
+ * of type `…HitlTool`, and can wait.
+ */
 const isTool = (context: IExecuteFunctions): boolean =>
 	/(?<!Hitl)Tool$/.test(context.getNode().type) || (context.isToolExecution?.() ?? false);

@@ -20,12 +20,7 @@ import { definedOnly } from '../platform/json.ts';
 import { pageFrom, pageJson } from '../platform/http/page.ts';
 import { serve } from '../platform/http/serve.ts';
 
-import {
-  conversationJson,
-  conversationWithMessagesJson,
-  noteJson,
-  trackedMessageJson,
-} from './views.ts';
+import { conversationJson, conversationWithMessagesJson, messageJson, noteJson } from './views.ts';
 
 /** A time as it is stored. */
 const stored = (time: string | undefined) =>
@@ -74,7 +69,7 @@ export function conversationsRouter(deps: Deps): Router {
   serve(router, deps, contract.listMessages, async ({ deps, caller, params, query }) => {
     const since = stored(query.since) ?? null;
     const found = await listMessages(deps, caller.workspace, params.id!, since, pageFrom(query));
-    return pageJson(found, (message) => trackedMessageJson(message, found.contact));
+    return pageJson(found, (message) => messageJson(message, found.contact));
   });
 
   serve(router, deps, contract.writeNote, async ({ deps, caller, params, body }) =>
@@ -87,7 +82,7 @@ export function conversationsRouter(deps: Deps): Router {
       pausesAgent,
     });
     return {
-      message: trackedMessageJson(sent.message, sent.contact),
+      message: messageJson(sent.message, sent.contact),
       conversation: conversationJson(sent),
     };
   });

@@ -39,10 +39,10 @@ export const conversationWithMessagesJson = (
   view: ConversationView & { messages: readonly Message[] },
 ) => ({
   ...conversationJson(view),
-  messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
+  messages: view.messages.map((message) => messageJson(message, view.contact)),
 });
 
-/** A note for the team. */
+/** A note for the team: its change is always a `team_note`. */
 export const noteJson = ({ note, contact }: ConversationView & { note: SystemNote }) => ({
   id: note.id,
   conversation_id: note.conversationId,
@@ -51,8 +51,11 @@ export const noteJson = ({ note, contact }: ConversationView & { note: SystemNot
   created_at: note.createdAt,
 });
 
-/** A message in the API's answers: the fields of an event, its delivery state and what decided it. */
-export const trackedMessageJson = (message: Message, contact: Contact) => ({
+/**
+ * A message in the API's answers: what event payloads show of it, what decided its text, and its
+ * delivery state.
+ */
+export const messageJson = (message: Message, contact: Contact) => ({
   ...messagePayload(message, contact),
   decided_by: message.decidedBy ?? null,
   delivery: message.delivery ?? null,

@@ -140,5 +140,5 @@ const sharedParts = (
   place: placeOf(request),
   before: beforeOf(request),
   now: deps.clock.now(),
-  pageUrl: (payment) => paymentPageUrl(deps, payment),
+  paymentPageUrl: (payment) => paymentPageUrl(deps, payment),
 });

@@ -183,7 +183,7 @@ const teamNote = ({ id, actor, createdAt }: SystemNote, text: string): View => h
 /** A payment link, at the point where it was created. */
 function paymentCard(
   payment: Payment,
-  { signedIn, thread, place, before, now, pageUrl }: ThreadParts,
+  { signedIn, thread, place, before, now, paymentPageUrl }: ThreadParts,
 ): View {
   const { id, status, messageCount } = thread.conversation;
   return html`
@@ -192,10 +192,10 @@ function paymentCard(
       ${paymentView(payment, {
         signedIn,
         now,
-        pageUrl,
+        pageUrl: paymentPageUrl,
         action: (verb) => threadHref(id, place, { before }, `/payments/${payment.id}/${verb}`),
         sendAfter: status === 'closed' ? null : messageCount,
-        isSent: isSent(thread, pageUrl(payment)),
+        isSent: isSent(thread, paymentPageUrl(payment)),
       })}
     </article>
   `;

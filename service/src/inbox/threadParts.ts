@@ -12,22 +12,22 @@ export interface PaymentForm extends FormState {
   readonly providers: readonly PaymentProvider[];
 }
 
-/** What every part of a conversation's page is made from. */
+/** What every view on a conversation's page needs. */
 export interface SharedParts {
   readonly signedIn: SignedIn;
   readonly place: Place;
   /** The message before which the page of the thread ends; null for the newest page. */
   readonly before: number | null;
   readonly now: Date;
-  readonly pageUrl: PaymentPageUrl;
+  readonly paymentPageUrl: PaymentPageUrl;
 }
 
-/** The thread and what is around it. */
+/** What the views of the thread, and of what is around it, need. */
 export interface ThreadParts extends SharedParts {
   readonly thread: Thread;
 }
 
-/** The panel about the customer. */
+/** What the views of the panel about the customer need. */
 export interface PanelParts extends SharedParts {
   readonly panel: ContactPanel;
 }

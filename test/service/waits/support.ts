@@ -1,4 +1,4 @@
-// Waits as a workflow has them: it opens one, rests, and goes on with what it collects.
+// Waits as a workflow uses them: it opens one, rests, and goes on with what it collects.
 import { chatCustomer, type ApiAnswer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startExecutionHost, type RestingExecution } from '../../helpers/restingExecution.ts';
 import {
@@ -45,7 +45,7 @@ export interface Talk {
   readonly conversationId: string;
 }
 
-type Api = Pick<TestService, 'api'>;
+type HasApi = Pick<TestService, 'api'>;
 type Resting = Pick<RestingExecution, 'url'>;
 
 /** A customer of the web chat who has written once. */
@@ -58,8 +58,12 @@ export async function startTalk(
   return { customer, conversationId };
 }
 
-/** Tries to ask as `askTeam` does. @returns the service's answer */
-export const postWait = ({ api }: Api, { url }: Resting, fields: Json = {}): Promise<ApiAnswer> =>
+/** Tries to ask the team, unless `fields` say otherwise. @returns the service's answer */
+export const postWait = (
+  { api }: HasApi,
+  { url }: Resting,
+  fields: Json = {},
+): Promise<ApiAnswer> =>
   api.post('/api/waits', {
     kind: 'decision',
     message: 'Refund 49 EUR?',
@@ -68,25 +72,32 @@ export const postWait = ({ api }: Api, { url }: Resting, fields: Json = {}): Pro
   });
 
 /** Asks the team, unless `fields` say otherwise. @returns the wait */
-export async function askTeam(where: Api, execution: Resting, fields: Json = {}): Promise<Json> {
-  const { status, body } = await postWait(where, execution, fields);
+export const askTeam = async (
+  service: HasApi,
+  execution: Resting,
+  fields: Json = {},
+): Promise<Json> => openedWait(await postWait(service, execution, fields));
+
+function openedWait({ status, body }: ApiAnswer): Json {
   if (status !== 201) throw new Error(`not opened: ${JSON.stringify(body)}`);
   return body;
 }
 
 /** Asks the customer of a talk. @returns the wait */
-export const askCustomer = (
-  where: Api,
+export const askCustomer = async (
+  service: HasApi,
   { conversationId }: Pick<Talk, 'conversationId'>,
   execution: Resting,
   fields: Json = {},
 ): Promise<Json> =>
-  askTeam(where, execution, {
-    kind: 'reply',
-    conversation_id: conversationId,
-    message: 'What is your order number?',
-    ...fields,
-  });
+  openedWait(
+    await postWait(service, execution, {
+      kind: 'reply',
+      conversation_id: conversationId,
+      message: 'What is your order number?',
+      ...fields,
+    }),
+  );
 
 /** Lets a new execution ask a new customer. */
 export async function askNewCustomer(stage: WaitStage, fields: Json = {}) {
@@ -96,17 +107,17 @@ export async function askNewCustomer(stage: WaitStage, fields: Json = {}) {
   return { talk, execution, wait };
 }
 
-export const waitOf = async ({ api }: Api, { id }: { id: string }): Promise<Json> =>
+export const waitOf = async ({ api }: HasApi, { id }: { id: string }): Promise<Json> =>
   (await api.get(`/api/waits/${id}`)).body;
 
 /** Tries to decide a wait. @returns the service's answer */
 export const decide = (
-  { api }: Api,
+  { api }: HasApi,
   { id }: { id: string },
   decision: { approved: boolean; note?: string | null } = { approved: true },
 ): Promise<ApiAnswer> => api.post(`/api/waits/${id}/decide`, decision);
 
-/** What an execution went on with, once it has. */
+/** Waits until an execution goes on. @returns what it went on with */
 export const goesOn = (execution: RestingExecution): Promise<Json> =>
   waitFor('the execution to go on', () => execution.wentOnWith.at(0), { everyMs: 10 });
 

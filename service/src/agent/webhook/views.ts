@@ -1,4 +1,4 @@
-import { conversationJson, trackedMessageJson } from '../../conversations/views.ts';
+import { conversationJson, messageJson } from '../../conversations/views.ts';
 import { ownerJson } from '../../platform/http/ownerView.ts';
 import { TEST_CONVERSATION_ID } from '../../tools/index.ts';
 import type { AnsweredTurn } from './operations/answerTurn.ts';
@@ -25,8 +25,7 @@ export const turnJson = (turn: WebhookTurn) => ({
 
 export const answeredTurnJson = ({ turn, messages, view }: AnsweredTurn) => ({
   turn: turnJson(turn),
-  messages:
-    view === null ? [] : messages.map((message) => trackedMessageJson(message, view.contact)),
+  messages: view === null ? [] : messages.map((message) => messageJson(message, view.contact)),
   conversation: view && conversationJson(view),
 });
 

@@ -14,8 +14,8 @@ import { chatMessageJson } from '../../channels/web_chat/views.ts';
 import {
   conversationJson,
   conversationWithMessagesJson,
+  messageJson,
   noteJson,
-  trackedMessageJson,
 } from '../../conversations/views.ts';
 import { contactJson, revealedContactJson } from '../../conversations/contacts/views.ts';
 import type { Message } from '../../conversations/message.ts';
@@ -437,10 +437,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   listConversations: list(conversationJson(view)),
   getConversation: conversationWithMessagesJson({ ...view, messages: [received] }),
   sendMessage: {
-    message: trackedMessageJson(sent, view.contact),
+    message: messageJson(sent, view.contact),
     conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)),
   },
-  listMessages: list(trackedMessageJson(received, view.contact)),
+  listMessages: list(messageJson(received, view.contact)),
   writeNote: noteJson({
     ...view,
     note: {

@@ -41,7 +41,10 @@ const WORDS: Readonly<Record<Step, Words>> = {
   },
 };
 
-/** What to do after the set-up. A step is ticked once it has happened, no matter who did it. */
+/**
+ * The checklist of the first hour: what to do after the set-up. A step is ticked once it has
+ * happened, no matter who did it.
+ */
 export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html`
   <section class="first-hour" aria-labelledby="first-hour-title">
     <h2 id="first-hour-title">First steps: ${done.size} of ${STEPS.length} done</h2>

@@ -178,7 +178,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   /** Runs between transactions, so that it never sees half of one. */
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    return this.betweenTransactions(() => this.queues.claim({ ...request, now: this.clock.now() }));
+    return this.betweenTransactions(() =>
+      this.queues.claim({ ...request, now: this.clock.steadyNow() }),
+    );
   }
 
   async msUntilDue(
@@ -188,7 +190,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   ): Promise<number | null> {
     return this.betweenTransactions(() => {
       const dueAt = this.queues.nextDueAt(queue, skip, places);
-      return dueAt === null ? null : Math.max(0, dueAt - this.clock.now());
+      return dueAt === null ? null : Math.max(0, dueAt - this.clock.steadyNow());
     });
   }
 
@@ -201,7 +203,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   async stats(): Promise<StoreStats> {
-    return { queues: this.queues.stats(this.clock.now()), files: this.adapter.stats };
+    return { queues: this.queues.stats(this.clock.steadyNow()), files: this.adapter.stats };
   }
 
   close(): Promise<void> {
@@ -336,7 +338,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       new State(this.schema, this.db.data),
       (job) => earlier.dueAtOf(job) ?? this.clock.resumeWait(job),
     );
-    this.queues.adopt(earlier, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
+    this.queues.adopt(
+      earlier,
+      this.outageBegan === null ? 0 : this.clock.steadyNow() - this.outageBegan,
+    );
   }
 
   /** The queues ask for the current state: if they held one, an outage could not free it. */
@@ -354,7 +359,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private beginOutage(reason: string): void {
     this.outage = reason;
     this.adapter.giveUpSnapshot();
-    this.outageBegan = this.clock.now();
+    this.outageBegan = this.clock.steadyNow();
     this.options.log.error(`${reason}; nothing can be written until this works again`);
     this.healing = this.heal().finally(() => {
       this.healing = null;

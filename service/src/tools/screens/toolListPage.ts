@@ -12,10 +12,10 @@ export const toolListPage = (
   tools: readonly ToolWithLastCall[],
   {
     now,
-    week,
+    dailyCalls,
     notice,
     isAgentOn,
-  }: { now: Date; week: WeekOf; notice: unknown; isAgentOn: boolean },
+  }: { now: Date; dailyCalls: WeekOf; notice: unknown; isAgentOn: boolean },
 ): View =>
   teamPage(
     signedIn,
@@ -27,15 +27,15 @@ export const toolListPage = (
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
       ${memberNote(signedIn, 'An owner can create and change tools.')}
-      ${isAgentOn || !tools.some(({ tool }) => tool.status === 'live') ? null : agentOffNote(signedIn)}
-      ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, week, now))}
+      ${!isAgentOn && tools.some(({ tool }) => tool.status === 'live') ? agentOffNote(signedIn) : null}
+      ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, dailyCalls, now))}
     `,
   );
 
 /** The part of the page that live updates replace. */
 export const toolTable = (
   tools: readonly ToolWithLastCall[],
-  week: WeekOf,
+  dailyCalls: WeekOf,
   now: Date,
 ): View => html`
   <div id="tools" class="scroll">
@@ -52,7 +52,7 @@ export const toolTable = (
                     <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
                     <td>${tool.kind}</td>
                     <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
-                    <td>${lastCallView(lastCall, now)}${sparkLine(week.get(tool.name), 'call')}</td>
+                    <td>${lastCallView(lastCall, now)}${sparkLine(dailyCalls.get(tool.name), 'call')}</td>
                   </tr>
                 `,
               )}

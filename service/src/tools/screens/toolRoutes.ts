@@ -39,7 +39,7 @@ function addToolList(router: Router, deps: Deps): void {
     const tools = await listToolsWithLastCall(deps, workspace);
     const page = {
       now: deps.clock.now(),
-      week: await readWeek(deps, workspace, 'tool_call'),
+      dailyCalls: await readWeek(deps, workspace, 'tool_call'),
       notice: query.notice,
       isAgentOn: await isAgentOn(deps, workspace),
     };
@@ -49,8 +49,8 @@ function addToolList(router: Router, deps: Deps): void {
   router.get('/tools/fragment', async (_request, response) => {
     const workspace = workspaceOf(response);
     const tools = await listToolsWithLastCall(deps, workspace);
-    const week = await readWeek(deps, workspace, 'tool_call');
-    sendPart(response, toolTable(tools, week, deps.clock.now()));
+    const dailyCalls = await readWeek(deps, workspace, 'tool_call');
+    sendPart(response, toolTable(tools, dailyCalls, deps.clock.now()));
   });
 }
 

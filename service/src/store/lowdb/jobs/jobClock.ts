@@ -6,7 +6,10 @@ export interface StoredJob extends Job {
   readonly waitMs?: number;
 }
 
-/** A smaller change of the offset comes from slewing, or from the time between two readings. */
+/**
+ * The clock counts as set when wall time and steady time have moved apart by more. Less comes from
+ * slewing, or from the time between two readings.
+ */
 const TOLERANCE_MS = 20;
 
 /**
@@ -25,7 +28,7 @@ export class JobClock {
   }
 
   /** In steady milliseconds, like every time that this class returns. */
-  now(): number {
+  steadyNow(): number {
     return this.clock.steadyMs();
   }
 
@@ -38,16 +41,20 @@ export class JobClock {
     };
   }
 
-  /** For a job found at a start. Even if the clock is wrong, it waits no longer than at first. */
+  /**
+   * For a job that an earlier process enqueued. Even if the clock is wrong, the job waits no longer
+   * than it had to when it was enqueued.
+   */
   resumeWait({ runAt, waitMs }: StoredJob): number {
     const dueAt = this.dueAt(runAt, this.clock.now().getTime());
-    return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);
+    return waitMs === undefined ? dueAt : Math.min(dueAt, this.steadyNow() + waitMs);
   }
 
   private dueAt(runAt: number, wall: number): number {
     const steady = this.clock.steadyMs();
     if (Math.abs(wall - steady - this.offset) > TOLERANCE_MS) this.offset = wall - steady;
     const dueAt = runAt - this.offset;
+    // A job that is due by the wall clock is due now, even if the kept offset is slightly off.
     return runAt <= wall ? Math.min(dueAt, steady) : dueAt;
   }
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Schema } from '../../store.ts';
 
 /** `workspaceId` → `workspace_id`, quoted. */
 export const columnName = (field: string): string => quoted(snakeCase(field));
@@ -14,7 +13,9 @@ export const snakeCase = (name: string): string =>
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** The fields that have a column, because an index names them. */
-export const indexedFields = (indexes: Schema[string]['indexes']): readonly string[] =>
+export const indexedFields = (
+  indexes: readonly { readonly on: readonly string[]; readonly orderBy?: string }[],
+): readonly string[] =>
   [
     ...new Set(
       indexes.flatMap(({ on, orderBy }) => [...on, ...(orderBy === undefined ? [] : [orderBy])]),
@@ -23,7 +24,7 @@ export const indexedFields = (indexes: Schema[string]['indexes']): readonly stri
 
 /** PostgreSQL's text cannot contain NUL. It is escaped so that texts stay distinct and in order. */
 export const toText = (text: string): string =>
-  ESCAPED.test(text)
+  NEEDS_ESCAPE.test(text)
     ? text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001')
     : text;
 
@@ -33,7 +34,7 @@ export const fromText = (text: string): string =>
     ? text.replace(/\u0001(.)/g, (_, second: string) => (second === '\u0001' ? '\u0000' : '\u0001'))
     : text;
 
-const ESCAPED = /[\u0000\u0001]/;
+const NEEDS_ESCAPE = /[\u0000\u0001]/;
 
 /** A field's value for its column; a missing field is null. */
 export const toColumn = (value: unknown): unknown =>
