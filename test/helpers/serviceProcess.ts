@@ -44,7 +44,7 @@ export interface ServiceProcess {
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
   /** Restarts it with its clock `byMs` further ahead, as if that time had passed. */
-  restartLater(byMs: number): Promise<void>;
+  restartWithClockAhead(byMs: number): Promise<void>;
   /** SIGKILL, lets its leases run out, then a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
   /**
@@ -150,7 +150,7 @@ export async function startServiceProcess({
     },
     api: apiClient(url, apiKey),
     restart,
-    async restartLater(byMs) {
+    async restartWithClockAhead(byMs) {
       laterByMs += byMs;
       await restart();
     },

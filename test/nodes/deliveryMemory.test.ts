@@ -9,11 +9,11 @@ type DeliveryAttempt = deliveryMemoryFile.DeliveryAttempt;
 
 const response = (destroyed = false) =>
   Object.assign(new EventEmitter(), { statusCode: 200, destroyed });
-const sent = (signedAt = 100): DeliveryAttempt => ({ signedAt, round: null, isAskedFor: false });
+const sent = (signedAt = 100): DeliveryAttempt => ({ signedAt, round: null, isManual: false });
 const askedFor = (signedAt: number, round: number | null = null): DeliveryAttempt => ({
   signedAt,
   round,
-  isAskedFor: true,
+  isManual: true,
 });
 
 /** A delivery is accepted: its response ends with a 2xx. */

@@ -17,7 +17,7 @@ export interface DeliveryAttempt {
 	 */
 	round: number | null;
 	/** Whether its headers say that somebody asked for the redelivery. */
-	isAskedFor: boolean;
+	isManual: boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface DeliveryAttempt {
  * signed, but the time is, so both must agree.
  */
 const isAskedAfter = (attempt: DeliveryAttempt, earlier: DeliveryAttempt): boolean =>
-	attempt.isAskedFor &&
+	attempt.isManual &&
 	attempt.signedAt > earlier.signedAt &&
 	(attempt.round === null || earlier.round === null || attempt.round > earlier.round);
 

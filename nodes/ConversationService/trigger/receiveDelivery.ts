@@ -13,7 +13,8 @@ interface Payload extends IDataObject {
 
 /**
  * Receives one delivery: verifies the signature, ignores a repeat, and starts the workflow. A refused
- * delivery starts nothing; a 503 asks the service to try again. The service applies the filters.
+ * delivery starts nothing; a 503 asks the service to try again. The trigger's filters are not checked
+ * here: the service applies them before it sends.
  */
 export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
@@ -28,8 +29,8 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	if (!payload.event || payload.event !== getHeader(context, 'x-service-event')) {
 		return answer(context, 401, 'X-Service-Event does not match the event in the body.');
 	}
-	const deliveryId = getHeader(context, 'x-service-delivery') ?? payload.id;
-	if (!payload.id || payload.id !== deliveryId) {
+	const eventId = getHeader(context, 'x-service-delivery') ?? payload.id;
+	if (!payload.id || payload.id !== eventId) {
 		return answer(context, 401, 'X-Service-Delivery does not match the id in the body.');
 	}
 
@@ -37,7 +38,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const attempt = {
 		signedAt: call.signedAt,
 		round: roundOf(getHeader(context, 'x-service-redelivery-round')),
-		isAskedFor: getHeader(context, 'x-service-redelivery') === 'manual',
+		isManual: getHeader(context, 'x-service-redelivery') === 'manual',
 	};
 	const state = memory.stateOf(key, attempt);
 	if (state === 'done') return answer(context, 200, 'This delivery was already accepted.');

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WaitRecord } from '../api/types';
 
 /**
- * The output of "Send and Wait for Reply". `text` and `value` are null unless the customer has
- * answered.
+ * The output of "Send and Wait for Reply". `text` and `value` are null unless an answer was accepted;
+ * `messages` also has a last answer that was not accepted.
  */
 export function toReply(wait: WaitRecord): IDataObject {
 	const isAnswered = wait.status === 'answered';

@@ -23,7 +23,7 @@ import {
   SERVER_LIMITS,
   type ServerLimits,
 } from '../platform/http/server/server.ts';
-import { type ChatFeed, followChatMessages } from '../channels/web_chat/chatFeed.ts';
+import { type ChatFeed, followChats } from '../channels/web_chat/chatFeed.ts';
 import { ConnectionShares } from '../platform/limits/connectionShares.ts';
 import { followDocuments } from '../platform/http/followDocuments.ts';
 import { followPayments } from '../payments/followPayments.ts';
@@ -102,8 +102,7 @@ export async function startService(config: Config, options: StartOptions = {}): 
   );
   const stopping = new AbortController();
   const n8n = await openN8nSetting({ ...core, fromEnvironment: config.n8nUrl }, stopping.signal);
-  const chatFeed =
-    config.role === 'worker' ? NO_CHATS : followChatMessages(core.store, stopping.signal);
+  const chatFeed = config.role === 'worker' ? NO_CHATS : followChats(core.store, stopping.signal);
   const work = await startBackgroundWork(core, parts, chatFeed, options);
   const server = createServer(core, work, chatFeed, n8n, stopping.signal, options);
   parts.add('requests', { stop: () => closeServer(server, stopping) });

@@ -3,7 +3,7 @@ import { isComplete, type ToolCall } from './calls/toolCall.ts';
 import type { Workspace } from '../team/index.ts';
 import { FairPool } from '../platform/limits/fairPool.ts';
 import type { FollowDocument } from '../platform/http/followDocuments.ts';
-import { atBound } from '../platform/http/server/atBound.ts';
+import { errorAtBound } from '../platform/http/server/errorAtBound.ts';
 
 /**
  * How many test calls one workspace may wait for, if no other workspace waits for any. It is half of
@@ -32,7 +32,7 @@ export function followToolCalls(
   const enter = ({ id }: Workspace) => {
     const leave = places.enter(id);
     if (leave) return leave;
-    throw atBound(
+    throw errorAtBound(
       bounds,
       'workspace_test_calls',
       'The workspace is waiting for too many test calls.',

@@ -91,7 +91,7 @@ describe('npx conversation-service', () => {
     expect(packed.paths.filter((path) => /\.(ts|map|tsbuildinfo)$/.test(path))).toEqual([]);
   });
 
-  it('starts in an empty folder, prints the set-up link, serves, and stops with npx', async () => {
+  it('starts in an empty folder, prints the set-up link, serves, and stops when npx is stopped', async () => {
     const child = await start();
     try {
       expect([child.exitCode, child.output]).toEqual([
@@ -113,7 +113,7 @@ describe('npx conversation-service', () => {
     expect(again.output).not.toContain('/setup?token=');
   });
 
-  it('lists the keys, makes a backup and verifies it, on the data of the folder', async () => {
+  it('lists the keys, makes a backup of the data in the folder, and verifies it', async () => {
     expect((await npx('key', 'list')).stdout).toMatch(/^key_\S+ {2}cs_live_/m);
     const { stdout } = await npx('backup', '--to', 'backups');
     const [name] = await readdir(join(folder, 'backups'));

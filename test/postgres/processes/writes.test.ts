@@ -1,5 +1,5 @@
-// What may happen only once over all processes: two of them are asked at the same moment. More of it
-// on two services of one process: test/service/races.
+// What may happen only once, although two processes are asked for it at the same moment. The tests in
+// test/service/races ask two services that run in one process.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { allowSlowStarts, apisOf, atOnce, outcomesOf, rounds, visitor, type Json } from './race.ts';
@@ -23,7 +23,7 @@ describe('two API processes that are asked at the same moment', () => {
     (await other().get(`/api/conversations/${id}?messages=200`)).body;
   const textsOf = ({ messages }: Json): string[] => messages.map(({ text }: Json) => text);
 
-  it('make one tool of a name', async () => {
+  it('create only one tool with a name', async () => {
     for (const round of rounds(6)) {
       const tool = {
         name: `tool_${round}`,

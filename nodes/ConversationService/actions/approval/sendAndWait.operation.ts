@@ -36,7 +36,7 @@ const detailsJson: INodeProperties = {
 	description: 'An object whose fields are shown beside the question, as a list',
 };
 
-/** In a human review, the details are what the model wants to give the tool. */
+/** In a human review, which n8n counts as a tool, the details are the arguments of the reviewed tool. */
 const reviewDetails: INodeProperties[] = [
 	{
 		...specifyDetails,

@@ -1,6 +1,6 @@
 import { Router, type RequestHandler } from 'express';
 import type { Deps } from '../../platform/deps.ts';
-import { atBound } from '../../platform/http/server/atBound.ts';
+import { errorAtBound } from '../../platform/http/server/errorAtBound.ts';
 import { beat, beginEvents, endSoon } from '../../platform/http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../../platform/http/server/openStreams.ts';
 import { findSession } from '../../team/operations/sessions.ts';
@@ -70,7 +70,7 @@ export function liveStreamRouter(
       stop();
     });
     if (typeof leave === 'string')
-      throw atBound(
+      throw errorAtBound(
         deps.bounds,
         'team_streams',
         'Too many pages are open. They no longer update by themselves.',

@@ -6,7 +6,8 @@ import { KeyedListeners } from '../../platform/http/keyedListeners.ts';
 /** Tells open chat streams when what their contact sees may have changed. */
 export interface ChatFeed {
   /**
-   * Calls back whenever the contact may have new messages, or somebody begins or stops typing.
+   * Calls back whenever the contact may have new messages, somebody begins or stops typing, or the
+   * conversation may have closed.
    * @returns a function that stops listening
    */
   listen(contactId: string, listener: () => void): () => void;
@@ -15,7 +16,7 @@ export interface ChatFeed {
 }
 
 /** @param signal ends the feed */
-export function followChatMessages(store: ServiceStore, signal: AbortSignal): ChatFeed {
+export function followChats(store: ServiceStore, signal: AbortSignal): ChatFeed {
   const listeners = new KeyedListeners<void>();
   void (async () => {
     for await (const change of store.changes({ signal })) {
@@ -31,7 +32,7 @@ export function followChatMessages(store: ServiceStore, signal: AbortSignal): Ch
 
 /** The contact whose chat may have to show something else; null when there is none. */
 function contactOf({ collection, id, document }: Change): string | null {
-  if (collection === 'typings') return id;
+  if (collection === 'typings') return id; // a typing has the id of its contact
   if (document === null) return null;
   if (collection === 'messages') return (document as Message).contactId;
   if (collection !== 'conversations') return null;

@@ -5,7 +5,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { findClosedConversation, listChatMessages } from './chatOperations.ts';
 import { retryThroughOutage } from '../../platform/jobs/outageRetry.ts';
-import { atBound } from '../../platform/http/server/atBound.ts';
+import { errorAtBound } from '../../platform/http/server/errorAtBound.ts';
 import { callerOf } from '../../platform/http/caller.ts';
 import { visitorOf } from './requireChatToken.ts';
 import type { ChatFeed } from './chatFeed.ts';
@@ -138,11 +138,11 @@ function enter(
   const retryAfterMs = RETRY_WHEN_FULL_MS;
   if (entered === 'address') {
     const words = 'Too many chat streams are open from one address.';
-    throw atBound(bounds, 'address_streams', words, { retryAfterMs });
+    throw errorAtBound(bounds, 'address_streams', words, { retryAfterMs });
   }
   if (entered === 'workspace') {
     const words = 'Too many chats are open.';
-    throw atBound(bounds, 'workspace_streams', words, { code: 'unavailable', retryAfterMs });
+    throw errorAtBound(bounds, 'workspace_streams', words, { code: 'unavailable', retryAfterMs });
   }
   return entered;
 }

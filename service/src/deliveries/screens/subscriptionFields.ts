@@ -50,6 +50,7 @@ export function subscriptionInput(values: FormValues) {
     events: ticked('event', EVENT_NAMES),
     target_url: values.target_url,
     filter: { ...Object.fromEntries(lists), conversationIds },
+    // Checked once more under the name of the field, which shows the problem.
     conversation_ids: conversationIds,
     catchUp: values.catch_up === 'on',
   };
@@ -113,8 +114,8 @@ export const subscriptionFields = (form: SubscriptionForm): View => html`
   <fieldset>
     <legend>Only some of these events</legend>
     <p class="muted">Where nothing is ticked, all are sent.</p>
-    ${LISTS.map((list) => filterFold(list, form))}
-    ${conversationsFold(form)}
+    ${LISTS.map((list) => filterSection(list, form))}
+    ${conversationsSection(form)}
   </fieldset>
   ${checkbox({ name: 'catch_up', label: 'After an outage, send what was missed in the last 24 hours', form })}
 `;
@@ -128,7 +129,7 @@ const eventBox = (name: EventName, form: FormState): View =>
   });
 
 /** A list of the filter, open if something in it is ticked. */
-function filterFold(list: WordList, form: FormState): View {
+function filterSection(list: WordList, form: FormState): View {
   const isSet = FILTER_WORDS[list].some((word) => form.values[`${list}_${word}`] === 'on');
   return html`
     <details open=${isSet}>
@@ -140,7 +141,7 @@ function filterFold(list: WordList, form: FormState): View {
   `;
 }
 
-const conversationsFold = (form: FormState): View => html`
+const conversationsSection = (form: FormState): View => html`
   <details open=${(form.problems.conversation_ids ?? form.values.conversation_ids ?? '') !== ''}>
     <summary>Certain conversations</summary>
     ${textArea({

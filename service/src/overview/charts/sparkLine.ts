@@ -9,7 +9,7 @@ const HEIGHT = 24;
 const EDGE = 2;
 
 /**
- * A small line of the last seven days, with the same in words.
+ * A small line chart of the last seven days, with their sum in words.
  * @param values one for each day, the oldest first; undefined when nothing was counted
  * @param noun names what is counted: `attempt`
  */

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../http/errorCatalogue.ts';
-import { noteBound } from '../http/server/atBound.ts';
+import { noteBound } from '../http/server/errorAtBound.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { html, sendPage, sendPart } from './html.ts';
 import { plainPage, sectionAt, teamPage } from './layout.ts';

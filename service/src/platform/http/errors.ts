@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { AppError, errorJson, errorWithFix } from './errorCatalogue.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import { noteBound } from './server/atBound.ts';
+import { noteBound } from './server/errorAtBound.ts';
 
 const UNAVAILABLE_RETRY_SECONDS = 2;
 

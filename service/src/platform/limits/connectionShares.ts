@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { atBound } from '../http/server/atBound.ts';
+import { errorAtBound } from '../http/server/errorAtBound.ts';
 import type { Bounds } from './bounds.ts';
 import { QueuedPool } from './queuedPool.ts';
 
@@ -66,7 +66,7 @@ export class ConnectionShares {
   #refused(): Error {
     const words = 'Too many calls of this workspace wait for the database.';
     const details = { code: 'unavailable', retryAfterMs: RETRY_MS } as const;
-    return atBound(this.#bounds, 'workspace_transactions', words, details);
+    return errorAtBound(this.#bounds, 'workspace_transactions', words, details);
   }
 }
 

@@ -11,7 +11,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function measureRequests(registry: Registry, pages: ReadonlySet<string>): RequestHandler {
   const duration = new Histogram({
     name: 'conversation_service_http_request_duration_seconds',
-    help: 'Duration of requests, by method, route and status class (aborted: the client disconnected).',
+    help: 'Duration of requests, by method, route and status class (aborted: the connection closed first).',
     labelNames: ['method', 'route', 'status_class'],
     buckets: BUCKETS_SECONDS,
     registers: [registry],

@@ -25,7 +25,7 @@ export function provesRestarts(stage: () => Stage): void {
       await receivesBothEvents(workflow(), 'After the restart of the service');
     });
 
-    it('of the service after kill -9, a message it had acknowledged still arrives, each event under one id', async () => {
+    it('of the service after kill -9, a message it had acknowledged still arrives, and a repeated event keeps its id', async () => {
       const { conversationId } = await stage().customerWrites('Right before the crash');
       await stage().service.crashAndRestart();
       await stage().execution(workflow(), 'conversation.opened', conversationId);
@@ -50,7 +50,7 @@ export function provesRestarts(stage: () => Stage): void {
         const waiting = await deliveries('pending');
         return waiting.length === 2 && waiting.every((each) => each.attempts.length === 3);
       });
-      await stage().service.restartLater(LAST_RETRY_MS);
+      await stage().service.restartWithClockAhead(LAST_RETRY_MS);
       await stage().until(
         'both deliveries to have failed for good',
         async () => (await deliveries('failed')).length === 2,
@@ -67,7 +67,7 @@ export function provesRestarts(stage: () => Stage): void {
   });
 
   describe('after kill -9 of n8n', () => {
-    const { openWait, decide, untilResting, output, attempts } = waitActors(stage);
+    const { openWait, decide, untilResting, output, untilAttempts } = waitActors(stage);
     const api = () => stage().service.api;
     const receiver = withWorkflow(stage, recordEvents);
     const asking = withWorkflow(stage, askTheTeam);
@@ -87,7 +87,7 @@ export function provesRestarts(stage: () => Stage): void {
       await untilResting(asking());
       await n8n.kill();
       await decide(id, true);
-      const [first] = await attempts(id, 2);
+      const [first] = await untilAttempts(id, 2);
       expect(first).toMatchObject({ status: null, problem: expect.any(String) });
       await n8n.start();
     });

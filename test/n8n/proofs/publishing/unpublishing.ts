@@ -21,7 +21,7 @@ export function provesUnpublishing(stage: () => Stage): void {
       const customer = await stage().customerWrites('Is anybody there?');
       await untilTurn(customer, 'queued');
       expect(await statusOf(customer)).toBe('ai_active');
-      await stage().service.restartLater(OVER_A_MINUTE_MS);
+      await stage().service.restartWithClockAhead(OVER_A_MINUTE_MS);
       await stage().until(
         'the conversation to wait for a person',
         async () => (await statusOf(customer)) === 'awaiting_human',
@@ -40,7 +40,7 @@ export function provesUnpublishing(stage: () => Stage): void {
       const before = await stage().subscriptionsOf(workflow());
       await stage().retire(workflow());
       const { conversationId, write } = await stage().customerWrites('While nobody listens');
-      await stage().service.restartLater(OVER_A_MINUTE_MS);
+      await stage().service.restartWithClockAhead(OVER_A_MINUTE_MS);
 
       await stage().n8n.activate(workflow().id);
       const after = await stage().untilReceiving(workflow());

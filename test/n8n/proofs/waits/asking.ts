@@ -5,7 +5,7 @@ import { askTheCustomer, askTheTeam, waitActors } from './waitActors.ts';
 
 /** A workflow rests and goes on with what a customer or the team answers. */
 export function provesAsking(stage: () => Stage): void {
-  const { openWait, wait, decide, untilResting, output, attempts } = waitActors(stage);
+  const { openWait, wait, decide, untilResting, output, untilAttempts } = waitActors(stage);
 
   describe('a workflow that asks the customer', () => {
     const workflow = withWorkflow(stage, askTheCustomer);
@@ -116,7 +116,7 @@ export function provesAsking(stage: () => Stage): void {
       const execution = await untilResting(workflow());
       await stage().n8n.api('POST', `/executions/${execution}/stop`);
       await decide(id, true);
-      await attempts(id, 1);
+      await untilAttempts(id, 1);
       expect((await wait(id)).resume).toMatchObject({
         state: 'gave_up',
         problem: expect.stringMatching(/^The execution is gone\..*has finished with error/),

@@ -6,7 +6,7 @@ import { withWorkflow } from '../withWorkflow.ts';
 
 /** An execution goes on once, with its own answer, whenever that comes. */
 export function provesResuming(stage: () => Stage): void {
-  const { openWait, wait, decide, untilResting, output, attempts } = waitActors(stage);
+  const { openWait, wait, decide, untilResting, output, untilAttempts } = waitActors(stage);
 
   describe('an execution that waits for the team', () => {
     let wire: HeldWire;
@@ -25,7 +25,7 @@ export function provesResuming(stage: () => Stage): void {
         if (method !== 'POST' || path !== '/api/waits') return;
         const { id } = answered as { id: string };
         await decide(id, true);
-        const [first] = await attempts(id, 1);
+        const [first] = await untilAttempts(id, 1);
         firstStatus = first!.status;
       });
       const { conversationId } = await stage().customerWrites('Decided at once');

@@ -51,7 +51,7 @@ export function waitActors(stage: () => Stage) {
         return status === 'success' ? output['Go on']![0]! : { status, error };
       }) as Promise<Record<string, unknown>>,
     /** Waits until so many attempts were made to resume the execution of a wait. */
-    attempts: (id: string, count: number) =>
+    untilAttempts: (id: string, count: number) =>
       stage().until(`${count} attempts to resume ${id}`, async () => {
         const { attempts } = (await wait(id)).resume;
         return attempts.length >= count && attempts;

@@ -10,7 +10,7 @@ import type { Message } from '../../../../service/src/conversations/message.ts';
 import { createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
 import { requireChatToken } from '../../../../service/src/channels/web_chat/requireChatToken.ts';
-import { followChatMessages } from '../../../../service/src/channels/web_chat/chatFeed.ts';
+import { followChats } from '../../../../service/src/channels/web_chat/chatFeed.ts';
 import { handleErrors } from '../../../../service/src/platform/http/errors.ts';
 import {
   CHAT_STREAMS,
@@ -93,7 +93,7 @@ describe('the stream route, with limits of the test’s own', () => {
     app.use('/api/chat', requireChatToken(deps as Deps));
     app.use(
       '/api',
-      chatStreamRouter(deps, followChatMessages(store, stopping.signal), stopping.signal, settings),
+      chatStreamRouter(deps, followChats(store, stopping.signal), stopping.signal, settings),
     );
     app.use(handleErrors);
     const listening: Server = createServer(app);

@@ -1,5 +1,5 @@
 // A shared worker: one stream for all pages that a member has open in a browser. Over HTTP/1.1 a
-// browser has six connections to a host: one stream a page would soon take all of them.
+// browser has six connections to a host: one stream per page would soon take all of them.
 import { followChanges, readPosition } from './live-connection.js';
 
 /** How many changed topics are remembered for pages that open later. */
@@ -11,7 +11,7 @@ let state = 'connecting';
 
 /** The last change of each topic, the oldest first. */
 const changes = new Map();
-/** The process that sends the changes, and a position after which `changes` has all of them. */
+/** The process that sends the changes, and a position: `changes` has every topic that changed after it. */
 let known = { process: '', at: 0 };
 
 function remember(change) {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Bounds } from '../../limits/bounds.ts';
-import { atBound } from './atBound.ts';
+import { errorAtBound } from './errorAtBound.ts';
 import { byAddress } from './rateLimit.ts';
 
 const RETRY_MS = 10_000;
@@ -66,7 +66,7 @@ export class Connections {
     if (this.#max === Infinity || this.#isProxy(ip) || !this.#isProxy(socket.remoteAddress ?? ''))
       return next();
     if (this.#enter(byAddress(request), request, response)) return next();
-    throw atBound(
+    throw errorAtBound(
       this.#bounds,
       'address_connections',
       'Too many requests from one address are under way.',

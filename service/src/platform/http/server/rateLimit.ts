@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { BoundName, Bounds } from '../../limits/bounds.ts';
 import type { Limiter, Limiters } from '../../limits/limiter.ts';
-import { atBound } from './atBound.ts';
+import { errorAtBound } from './errorAtBound.ts';
 import { callerOf } from '../caller.ts';
 
 /**
@@ -43,7 +43,7 @@ export function rateLimit(
   return {
     async spend(key, points) {
       const waitMs = await limiter.count(key, points);
-      if (waitMs !== null) throw atBound(bounds, bound, words, { retryAfterMs: waitMs });
+      if (waitMs !== null) throw errorAtBound(bounds, bound, words, { retryAfterMs: waitMs });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { AppError } from '../errorCatalogue.ts';
 import type { Bounds } from '../../limits/bounds.ts';
 import { FairPool } from '../../limits/fairPool.ts';
-import { atBound } from './atBound.ts';
+import { errorAtBound } from './errorAtBound.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 import { callerOf } from '../caller.ts';
 
@@ -77,7 +77,7 @@ async function readWithin(
   const body = new Pieces(declared ?? maxBytes, () => {
     const leave = pieces.enter(holder);
     if (leave === null)
-      throw atBound(bounds, 'bodies', 'Too many bodies are being read.', {
+      throw errorAtBound(bounds, 'bodies', 'Too many bodies are being read.', {
         code: 'unavailable',
         retryAfterMs: RETRY_MS,
       });

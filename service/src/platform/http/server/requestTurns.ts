@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Bounds } from '../../limits/bounds.ts';
 import { FairQueue } from '../../limits/fairQueue.ts';
-import { atBound } from './atBound.ts';
+import { errorAtBound } from './errorAtBound.ts';
 
 /**
  * The most requests of one workspace that wait for their turn: more than any automation has open.
@@ -53,7 +53,7 @@ export class RequestTurns {
       if (this.#waiting.isEmpty && this.#isWithinSlice()) return next();
       const workspaceId = workspaceOf(request, response);
       if (this.#waiting.lengthOf(workspaceId) >= this.#maxWaiting) {
-        throw atBound(
+        throw errorAtBound(
           this.#bounds,
           'workspace_turns',
           `${this.#maxWaiting} requests of this workspace are waiting already.`,

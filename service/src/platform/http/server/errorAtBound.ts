@@ -7,7 +7,7 @@ import type { BoundName, Bounds } from '../../limits/bounds.ts';
  * The refusal is counted, and not logged for each request.
  * @param words what happened; the error adds what to do
  */
-export function atBound(
+export function errorAtBound(
   bounds: Bounds,
   bound: BoundName,
   words: string,
@@ -25,9 +25,9 @@ export function atBound(
 }
 
 /**
- * Marks the answer to a request that a bound refused, so that the log leaves the request out, and
- * ends the connection. Each round of the event loop accepts one new connection and serves all busy
- * ones. With 400 busy connections, a new one waited for 10 seconds.
+ * Marks the answer to a request that a bound refused, so that it is logged at debug level only. Also
+ * ends the connection, because busy connections hold up new ones: each round of the event loop serves
+ * all busy ones but accepts only one. With 400 busy connections, a new one waited for 10 seconds.
  */
 export function noteBound(response: Response): void {
   response.locals.isAtBound = true;
