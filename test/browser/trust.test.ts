@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { ChatCustomer } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
+import { connectNumber, deliver, metaMessage, metaText } from '../helpers/meta.ts';
 import { teamOfTwo } from '../helpers/teamOfTwo.ts';
 import { startConversation } from './customers.ts';
 import { BEN, fillSignIn, signIn, team, useTeam } from './team.ts';
@@ -420,6 +421,19 @@ describe('a live part', () => {
     await customer.write('This comes late.');
     await article(page, 'This comes late.').waitFor();
     await page.locator('#announcer', { hasText: 'Jim: This comes late.' }).waitFor({
+      state: 'attached',
+    });
+  });
+
+  it('is announced with the picture and its caption', async () => {
+    const number = await connectNumber(team.service.api);
+    const receive = (body: object) => deliver(team.service.url, number, body);
+    await receive(metaText('Hello?'));
+    const { body } = await team.service.api.get('/api/conversations?channel=whatsapp_cloud');
+    const { page } = await team.openSignedIn(`/conversations/${body.data[0].id}`);
+    await article(page, 'Hello?').waitFor();
+    await receive(metaMessage({ type: 'image', image: { caption: 'This one?' } }));
+    await page.locator('#announcer', { hasText: /Picture.*This one\?/ }).waitFor({
       state: 'attached',
     });
   });

@@ -22,6 +22,6 @@ export function toReply(wait: WaitRecord): IDataObject {
 	};
 }
 
-/** How long the wait lasted; 0 while it is open. */
+/** How long the wait lasted; 0 while it is open, or if a clock was set back. */
 export const secondsOf = ({ created_at: from, ended_at: to }: WaitRecord): number =>
-	to ? Math.round((Date.parse(to) - Date.parse(from)) / 1000) : 0;
+	to ? Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000)) : 0;

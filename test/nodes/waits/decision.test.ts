@@ -22,6 +22,8 @@ describe('Approval → Ask and Wait', () => {
       details: { Order: 'A-1042', Amount: '19.90 EUR' },
       conversation_id: null,
     });
+    // The output gives no negative time, although the service's clock was set back.
+    scene.clock.advance(-60_000);
     await scene.decide(true, 'Go ahead');
     expect(await waiting.output()).toEqual({
       data: {
@@ -37,6 +39,7 @@ describe('Approval → Ask and Wait', () => {
       turn_id: null,
       wait_id: (await scene.newest()).id,
     });
+    scene.clock.advance(60_000);
   });
 
   it('gives a rejection and its note in the words that a model reads', async () => {

@@ -24,6 +24,7 @@ document.addEventListener('htmx:afterSwap', () => {
 document.body.append(region);
 
 const inWords = (message) => {
-  const textOf = (selector) => message.querySelector(selector)?.textContent.trim() ?? '';
+  const textOf = (selector) =>
+    [...message.querySelectorAll(selector)].map((part) => part.textContent.trim()).join(' ');
   return `${textOf('.who')}: ${textOf('.text, .attachment').slice(0, MAX_CHARACTERS)}`;
 };
