@@ -56,6 +56,8 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
   // n8n's own pages may log any error.
   window.allowErrors(/(?:)/);
   const { page } = window;
+  // n8n's editor loads several hundred scripts: over 15 seconds on a machine that is busy.
+  page.setDefaultNavigationTimeout(60_000);
   const byId = (id: string) => page.getByTestId(id);
   const node = byId('ndv');
   const creator = byId('node-creator');
