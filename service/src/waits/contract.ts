@@ -36,8 +36,13 @@ import {
 const kindSchema = oneOf(WAIT_KINDS);
 const statusSchema = oneOf(WAIT_STATUSES);
 
+const choiceSchema = textSchema(MAX_CHOICE_CHARACTERS).refine(
+  (choice) => spelled(choice) !== '',
+  'must have a character that can be seen',
+);
+
 const choicesSchema = z
-  .array(textSchema(MAX_CHOICE_CHARACTERS), 'must be a list')
+  .array(choiceSchema, 'must be a list')
   .max(MAX_CHOICES, `must have at most ${MAX_CHOICES} entries`)
   .refine(
     (choices) => new Set(choices.map(spelled)).size === choices.length,

@@ -117,6 +117,8 @@ function choicesInside(text: string, choices: readonly string[]): readonly strin
 
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {
+  // A choice that nobody sees is found everywhere, for ever. Waits of earlier versions may have one.
+  if (part === '') return false;
   const isEdge = (character: string | undefined) =>
     character === undefined || /[\s,.;:!()"]/.test(character);
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1))

@@ -119,6 +119,16 @@ describe('a choice', () => {
   it('of signs alone is taken by those signs', () => {
     expect(answerTo('choice', 'Happy?', ['👍', '👎'])('👎')).toBe('👎');
   });
+
+  // Waits of earlier versions may have such a choice.
+  it.each(['\u200B', '\u00AD', '\u0301', '\uFE0F'])(
+    'that nobody sees (%j) stands in no answer',
+    (unseen) => {
+      const answer = answerTo('choice', 'Sure?', ['Yes', unseen]);
+      expect(answer('hello')).toBeNull();
+      expect(answer('Yes please')).toBe('Yes');
+    },
+  );
 });
 
 describe('an e-mail', () => {

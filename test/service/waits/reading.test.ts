@@ -93,6 +93,19 @@ describe('a question that accepts one kind of answer', () => {
     }
   });
 
+  it.each(['\u200B', '\u00AD \u00AD', '\u0301', '\uFE0F'])(
+    'cannot offer a choice that nobody sees: %j',
+    async (unseen) => {
+      const { status, body } = await postWait(stage, stage.n8n.execution(), {
+        kind: 'reply',
+        conversation_id: (await startTalk(stage)).conversationId,
+        accept: { type: 'choice', choices: ['Yes', unseen] },
+      });
+      expect([status, body.error?.param]).toEqual([400, 'accept.choices.1']);
+      expect(body.error.message).toContain('must have a character that can be seen');
+    },
+  );
+
   it('cannot have its reminder after its end', async () => {
     const { status, body } = await postWait(stage, stage.n8n.execution(), {
       kind: 'reply',
