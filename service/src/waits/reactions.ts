@@ -26,13 +26,14 @@ declare module '../conversations/reactions.ts' {
     /**
      * The wait of a turn has ended, for whatever reason: the turn goes on.
      * @param end.isUnread the customer wrote, and the workflow never reads it: a newer turn answers
+     * @returns the conversation, which the caller saves
      */
     onWaitEnded(
       tx: Tx,
       turnId: string,
       end: { conversation: Conversation | null; isUnread: boolean },
       now: Date,
-    ): Promise<void>;
+    ): Promise<Conversation | null>;
     /** The execution of the wait of a turn is back: it has collected the wait. */
     onWaitCollected(tx: Tx, turnId: string, now: Date): Promise<void>;
     /**

@@ -1,5 +1,6 @@
 // A workflow that is the agent asks in the middle of its turn: the turn rests, and goes on.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import {
   startExecutionHost,
   type ExecutionHost,
@@ -10,6 +11,7 @@ import {
   answers,
   says,
   startWorkflowStage,
+  type Talk,
   type WorkflowStage,
 } from '../agent/webhook/workflowStage.ts';
 import { askTeam, decide, goesOn, postWait, waitOf, type Json } from './support.ts';
@@ -23,10 +25,12 @@ describe("a question in the agent's turn", () => {
     n8n = await startExecutionHost(() => stage.api);
     stage = await startWorkflowStage({
       ca: n8n.ca,
+      env: MEMBER_ENV,
       clock: { now: () => new Date(Date.now() + skewMs) },
     });
   });
   beforeEach(() => stage.workflow.forget());
+  afterEach(() => stage.api.patch('/api/agent', { enabled: true }));
   afterAll(async () => {
     await stage?.close();
     await n8n?.close();
@@ -123,5 +127,26 @@ describe("a question in the agent's turn", () => {
     });
     expect(status).toBe(200);
     expect((await talk.record()).status).toBe('closed');
+  });
+
+  it.each([
+    ['is answered', (talk: Talk) => talk.write('A-1042')],
+    ['expires', () => void (skewMs += 61_000)],
+  ])('that %s after the agent was switched off leaves the customer to the team', async (_, end) => {
+    const { talk, id: turnId } = await stage.acceptedTurn('Where is my order?');
+    const execution = n8n.execution();
+    await ask(turnId, execution, {
+      kind: 'reply',
+      message: 'Its number, please?',
+      expires_at: new Date(Date.now() + skewMs + 60_000).toISOString(),
+    });
+    await stage.api.patch('/api/agent', { enabled: false });
+    await end(talk);
+    await goesOn(execution);
+    const late = await stage.operate(turnId, 'replies', { text: 'It is on its way.' });
+    expect([late.status, late.body.error?.code]).toEqual([409, 'turn_superseded']);
+    const member = await signedInBrowser(stage.service.url);
+    const { html } = await member.get('/conversations?tab=waiting');
+    expect(html.includes(talk.id)).toBe(true);
   });
 });

@@ -23,12 +23,12 @@ export async function endWait(
 ): Promise<Conversation | null> {
   await putWait(tx, end(wait, how, now));
   if (wait.kind === 'decision') await countDecision(tx, wait, outcomeOf(how), now);
-  const freed =
+  let freed =
     conversation?.replyWaitId === wait.id ? { ...conversation, replyWaitId: null } : conversation;
   const mayBeUnread = how.status === 'cancelled' || how.status === 'taken_over';
   const isUnread = mayBeUnread && (await freeMessages(tx, wait));
   if (wait.turnId !== null)
-    await reactions.onWaitEnded(tx, wait.turnId, { conversation: freed, isUnread }, now);
+    freed = await reactions.onWaitEnded(tx, wait.turnId, { conversation: freed, isUnread }, now);
   if (freed === null || !isUnread) return freed;
   // As if the customer had written just now: a turn about earlier messages ends.
   const written = { ...freed, controlEpoch: freed.controlEpoch + 1 };

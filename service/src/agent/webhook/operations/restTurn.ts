@@ -13,6 +13,7 @@ import {
   misfitOf,
   type WebhookTurn,
 } from '../webhookTurn.ts';
+import { leftToTeam } from '../../operations/leaveToTeam.ts';
 import { findAgentSettings, isAgentOn } from '../../operations/settings.ts';
 import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './turns.ts';
 
@@ -77,15 +78,17 @@ const WROTE_AGAIN = 'The question was cancelled after the customer had written a
  * the agent is in control. Its time begins when its execution is back (`continueTurn`).
  * @param end.conversation as the caller has locked and changed it; null for a test
  * @param end.isUnread the customer answered the wait, but a newer turn gets that: this turn ends
+ * @returns the conversation, which the caller saves: the customer waits for the team if the agent was
+ * turned off
  */
 export async function resumeTurn(
   tx: Tx,
   id: string,
   { conversation, isUnread }: { conversation: Conversation | null; isUnread: boolean },
   now: Date,
-): Promise<void> {
+): Promise<Conversation | null> {
   const turn = await tx.webhookTurns.get(id);
-  if (turn?.status !== 'suspended') return;
+  if (turn?.status !== 'suspended') return conversation;
   const openWaits = Math.max(0, (turn.openWaits ?? 0) - 1);
   const isOn = await isAgentOn(tx, turn.workspaceId);
   const misfit = turn.isTest ? null : misfitOf(turn, conversation, isOn);
@@ -96,6 +99,7 @@ export async function resumeTurn(
     const back = { ...turn, openWaits, isResumed: true, isComingBack: true };
     await putRunning(tx, back, now, COMING_BACK_MS);
   }
+  return isOn || conversation === null ? conversation : leftToTeam(tx, conversation, now);
 }
 
 /** Begins the time of a turn whose execution is back from its wait. Typing is shown again. */
