@@ -1,9 +1,10 @@
 import { normalizeEmail } from '../platform/contactDetails.ts';
-import { datesIn } from '../platform/reading/dates.ts';
+import { datesIn, type Found } from '../platform/reading/dates.ts';
 import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
 import { numbersIn } from '../platform/reading/numbers.ts';
 import { onlyOne, readChoice } from './readChoice.ts';
+import { isDoubted } from './refusal.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
 
@@ -84,28 +85,46 @@ const EMAIL = new RegExp(
   'giu',
 );
 
-const readEmail: Read = (text) =>
-  onlyOne([...text.normalize('NFKC').matchAll(EMAIL)].map(([each]) => normalizeEmail(each)));
+const readEmail: Read = (written, _accept, context) => {
+  const text = written.normalize('NFKC');
+  const found = [...text.matchAll(EMAIL)].map(({ 0: address, index: at }) => ({
+    value: normalizeEmail(address),
+    at,
+    length: address.length,
+  }));
+  return onlyPlain(text, found, context);
+};
+
+/** `No. 5`: the number follows, and nothing is refused. */
+const NUMBER_SIGN = /(?<!\p{L})no\.?(?=\s?\d)/giu;
 
 /** `1.500` is two numbers if the language is not known. */
-const readNumber: Read = (text, _accept, { languages }) => {
+const readNumber: Read = (text, _accept, context) => {
   const wholeNumbers = false;
-  return onlyOne(
-    languages.flatMap((each) => numbersIn(text, each, wholeNumbers).map(({ value }) => value)),
-  );
+  const found = context.languages.flatMap((each) => numbersIn(text, each, wholeNumbers));
+  const plain = text.replace(NUMBER_SIGN, (sign) => ' '.repeat(sign.length));
+  return onlyPlain(plain, found, context);
 };
 
 /** `03/04`: in English, it can be 3 April or 4 March. */
 const DAY_AND_MONTH = /(?<![\d/.-])(\d{1,2})[/.-](\d{1,2})(?!\d)/;
 
-const readDate: Read = (text, _accept, { languages, now }) => {
+const readDate: Read = (text, _accept, context) => {
+  const { languages, now } = context;
   const [, first = 0, second = 0] = (DAY_AND_MONTH.exec(text) ?? []).map(Number);
   const isAmbiguous = first !== second && Math.max(first, second) <= 12;
   if (isAmbiguous && languages.includes('en')) return null;
-  return onlyOne(
-    languages.flatMap((each) => datesIn(text, each, now).dates.map(({ value }) => value)),
-  );
+  const found = languages.flatMap((each) => datesIn(text, each, now).dates);
+  return onlyPlain(text, found, context);
 };
+
+/** The only value that a text names; null when it names several, asks about one or refuses it. */
+const onlyPlain = (
+  text: string,
+  found: readonly Found<AnswerValue>[],
+  { languages }: ReadingContext,
+): AnswerValue | null =>
+  isDoubted(text, found, languages) ? null : onlyOne(found.map(({ value }) => value));
 
 const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
   choice: (text, { choices }) => readChoice(text, choices),

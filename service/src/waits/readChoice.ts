@@ -1,4 +1,5 @@
 import { wordSet, wordsOf } from '../platform/reading/words.ts';
+import { isQuestion, REFUSES } from './refusal.ts';
 
 /** How a choice is read: by its text, by its place in the list, or as words of a short answer. */
 
@@ -93,17 +94,10 @@ function ordinalOf(
 }
 
 const MAX_OTHER_WORDS = 3;
-/** With one of these, a short answer that names a choice may mean another or none. */
-const REFUSES = wordSet(
-  'not no never neither nor none dont doesnt cant cannot wont isnt without except but if unless',
-  'or maybe instead than before after until bad busy impossible hate other another cancel wrong',
-  'ni sin nunca jamas tampoco menos salvo excepto pero mal malo imposible ocupado quizas antes',
-  'despues otro otra nao nem sem exceto mas ruim impossivel ou talvez depois outro outra',
-);
 
 /** The choices that stand as whole words in a short answer: `Tuesday please`. */
 function choicesInside(text: string, choices: readonly string[]): readonly string[] {
-  if (/[?¿]/.test(text)) return [];
+  if (isQuestion(text)) return [];
   const exact = choices.filter((choice) => standsIn(spelled(text), spelled(choice)));
   const found =
     exact.length > 0

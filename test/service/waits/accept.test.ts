@@ -145,6 +145,8 @@ describe('an e-mail', () => {
     ['it is *__maria_p@example.com__*.', 'maria_p@example.com'],
     ['_maria@example.com', '_maria@example.com'],
     ["_o'brien_@example.com", "_o'brien_@example.com"],
+    ['no.reply.or.not@example.com', 'no.reply.or.not@example.com'],
+    ['no, maria@example.com', 'maria@example.com'],
   ])('is read in %j', (text, value) => {
     expect(email(text)).toBe(value);
   });
@@ -155,6 +157,9 @@ describe('an e-mail', () => {
     'a@example.com or b@example.com',
     'ñandú.maria@example.com',
     'x'.repeat(2000) + ' a@example.com',
+    "I don't use old@example.com any more",
+    'ya no uso viejo@example.com',
+    'do you mean a@example.com?',
   ])('is not read in %j', (text) => {
     expect(email(text)).toBeNull();
   });
@@ -174,13 +179,21 @@ describe('a number', () => {
     ['Quanto você quer pagar?', 'R$ 1.500', 1500],
     ['¿Cuántos quiere?', 'son cinco', 5],
     ['Which temperature is it there?', '-5', -5],
+    ['How many do you want?', 'No, 5', 5],
+    ['What is your order number?', 'order no. 1042', 1042],
+    ['What is your order number?', 'It is no 1042', 1042],
+    ['¿Cuántos quiere?', 'cinco, nada más', 5],
+    ['Quantos você quer?', 'no total 5', 5],
   ])('asked for with %j is read in %j', (question, text, value) => {
     expect(answerTo('number', question)(text)).toBe(value);
   });
 
-  it.each(['many', '5 or 6', 'A-1042', '1 2 3'])('is not read in %j', (text) => {
-    expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
-  });
+  it.each(['many', '5 or 6', 'A-1042', '1 2 3', 'not 5', 'is 5 ok?', '5, but smaller ones'])(
+    'is not read in %j',
+    (text) => {
+      expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
+    },
+  );
 
   it("that means two numbers in the agent's languages is not read", () => {
     expect(answerTo('number', 'N?')('1.500')).toBeNull();
@@ -201,6 +214,13 @@ describe('a date', () => {
     ['¿Qué día le queda bien?', 'pasado mañana', '2026-06-03'],
     ['Qual dia é melhor para você?', '3 de agosto', '2026-08-03'],
     ['Qual dia é melhor para você?', 'amanhã', '2026-06-02'],
+    ['Which day would you like?', 'the day after tomorrow', '2026-06-03'],
+    ['Which day would you like?', 'Friday after 5 pm', '2026-06-05'],
+    ['Which day would you like?', 'no wait, Friday', '2026-06-05'],
+    ['¿Qué día le queda bien?', 'No, el viernes', '2026-06-05'],
+    ['¿Qué día le queda bien?', 'el viernes después de las 5', '2026-06-05'],
+    ['Qual dia é melhor para você?', 'no sábado', '2026-06-06'],
+    ['Qual dia é melhor para você?', 'não, sexta', '2026-06-05'],
   ])('asked for with %j is read in %j', (question, text, value) => {
     expect(answerTo('date', question)(text)).toBe(value);
   });
@@ -211,6 +231,20 @@ describe('a date', () => {
       expect(answerTo('date', 'Which day would you like?')(text)).toBeNull();
     },
   );
+
+  it.each([
+    ['Which day would you like?', 'not Friday'],
+    ['Which day would you like?', "I can't on Friday"],
+    ['Which day would you like?', 'any day but Friday'],
+    ['Which day would you like?', 'Is Friday free?'],
+    ['Which day would you like?', 'before Friday'],
+    ['¿Qué día le queda bien?', 'el viernes no puedo'],
+    ['¿Qué día le queda bien?', 'cualquier día menos el viernes'],
+    ['¿Qué día le queda bien?', '¿está libre el viernes'],
+    ['Qual dia é melhor para você?', 'não posso na sexta'],
+  ])('is not read in an answer that refuses it: %j, %j', (question, text) => {
+    expect(answerTo('date', question)(text)).toBeNull();
+  });
 
   it('that may be two days is not read while the language is not known', () => {
     expect(answerTo('date', 'D?')('03/08/2026')).toBeNull();

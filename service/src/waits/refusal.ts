@@ -1,0 +1,55 @@
+import type { Found } from '../platform/reading/dates.ts';
+import type { Language } from '../platform/reading/language.ts';
+import { wordSet, wordsOf } from '../platform/reading/words.ts';
+
+/** What turns an answer around, or puts it in doubt: "not Friday", "Friday?". */
+
+/** With one of these, an answer may mean something else than what it names. */
+export const REFUSES = wordSet(
+  'not no never neither nor none dont doesnt cant cannot wont isnt without except but if unless',
+  'or maybe instead than before after until bad busy impossible hate other another cancel wrong',
+  'ni sin nunca jamas tampoco menos salvo excepto pero mal malo imposible ocupado quizas antes',
+  'despues otro otra nao nem sem exceto mas ruim impossivel ou talvez depois outro outra',
+);
+
+/** Words that refuse nothing in one language: "no sábado" is on Saturday, "más" is more. */
+const HARMLESS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: wordSet(),
+  es: wordSet('mas'),
+  pt: wordSet('no'),
+};
+
+export const isQuestion = (text: string): boolean => /[?¿]/.test(text);
+
+/** @param languages in which the text may be written */
+const refuses = (text: string, languages: readonly Language[]): boolean =>
+  wordsOf(text).some(
+    (word) => REFUSES.has(word) && !languages.every((each) => HARMLESS[each].has(word)),
+  );
+
+/** What comes after it is the answer: "no, Friday", "no wait, Friday". */
+const LEADING_NO = /^[^\p{L}\p{N}]*(?:no|nao|não)(?:\s+(?:wait|espera|espere))?\s*[,.;:!\n]/iu;
+
+/** After what an answer names, these say at what time: "Friday after 5". */
+const AT_WHAT_TIME = /(?<!\p{L})(?:before|after|antes|despu[eé]s|depois)(?!\p{L})/giu;
+
+/**
+ * Whether a text asks about what it names, or turns it around: "Is Friday free?", "not Friday".
+ * @param found what it names, whose own words do not count: "the day after tomorrow"
+ */
+export function isDoubted(
+  text: string,
+  found: readonly Found<unknown>[],
+  languages: readonly Language[],
+): boolean {
+  const others = found.reduce(
+    (rest, { at, length }) => rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length),
+    text.replace(LEADING_NO, (no) => ' '.repeat(no.length)),
+  );
+  const first = Math.min(...found.map(({ at }) => at), text.length);
+  return (
+    isQuestion(others) ||
+    refuses(others.slice(0, first), languages) ||
+    refuses(others.slice(first).replace(AT_WHAT_TIME, ' '), languages)
+  );
+}
