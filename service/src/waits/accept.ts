@@ -3,8 +3,8 @@ import { datesIn, type Found } from '../platform/reading/dates.ts';
 import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
 import { numbersIn } from '../platform/reading/numbers.ts';
-import { onlyOne, readChoice } from './readChoice.ts';
-import { isDoubted } from './refusal.ts';
+import { namesChoice, onlyOne, readChoice } from './readChoice.ts';
+import { isDoubted, refuses } from './refusal.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
 
@@ -51,7 +51,8 @@ const MAX_READ_CHARACTERS = 1000;
 
 /**
  * Reads an answer from what the customer wrote: all texts together or, when they are no answer, the
- * last text that is an answer by itself ("Hello" … "the second").
+ * last text that is an answer by itself ("Hello" … "the second"). What comes after that text may
+ * neither name anything else nor take it back ("actually no").
  * @param texts in the order in which they were written
  * @returns null when there is no answer, or it could mean several things
  */
@@ -62,15 +63,28 @@ export function readAnswer(
 ): AnswerValue | null {
   const all = texts.join('\n');
   if (accept.type === 'any') return all;
-  for (const text of [all, ...texts.toReversed()]) {
-    const value =
-      text.length > MAX_READ_CHARACTERS ? null : READERS[accept.type](text, accept, context);
-    if (value !== null) return value;
+  const reader = READERS[accept.type];
+  const read = (text: string) =>
+    text.length > MAX_READ_CHARACTERS ? NOTHING : reader(text, accept, context);
+  const { value } = read(all);
+  if (value !== null) return value;
+  for (const text of texts.toReversed()) {
+    const { value, isNamed } = read(text);
+    if (isNamed || refuses(text, context.languages)) return value;
   }
   return null;
 }
 
-type Read = (text: string, accept: Accept, context: ReadingContext) => AnswerValue | null;
+interface Reading {
+  /** Null when there is none, or it could be several. */
+  readonly value: AnswerValue | null;
+  /** Whether the text names something, even if it refuses it. */
+  readonly isNamed: boolean;
+}
+
+const NOTHING: Reading = { value: null, isNamed: false };
+
+type Read = (text: string, accept: Accept, context: ReadingContext) => Reading;
 
 const SIGNS = ".!#$%&'*+/=?^_`{|}~-";
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
@@ -113,7 +127,7 @@ const readDate: Read = (text, _accept, context) => {
   const { languages, now } = context;
   const [, first = 0, second = 0] = (DAY_AND_MONTH.exec(text) ?? []).map(Number);
   const isAmbiguous = first !== second && Math.max(first, second) <= 12;
-  if (isAmbiguous && languages.includes('en')) return null;
+  if (isAmbiguous && languages.includes('en')) return { value: null, isNamed: true };
   const found = languages.flatMap((each) => datesIn(text, each, now).dates);
   return onlyPlain(text, found, context);
 };
@@ -123,11 +137,16 @@ const onlyPlain = (
   text: string,
   found: readonly Found<AnswerValue>[],
   { languages }: ReadingContext,
-): AnswerValue | null =>
-  isDoubted(text, found, languages) ? null : onlyOne(found.map(({ value }) => value));
+): Reading => ({
+  value: isDoubted(text, found, languages) ? null : onlyOne(found.map(({ value }) => value)),
+  isNamed: found.length > 0,
+});
 
 const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
-  choice: (text, { choices }) => readChoice(text, choices),
+  choice: (text, { choices }) => {
+    const value = readChoice(text, choices);
+    return { value, isNamed: value !== null || namesChoice(text, choices) };
+  },
   email: readEmail,
   number: readNumber,
   date: readDate,

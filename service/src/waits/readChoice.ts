@@ -109,6 +109,10 @@ function choicesInside(text: string, choices: readonly string[]): readonly strin
   return found.filter((choice) => found.length > 1 || isPlain(text, choice));
 }
 
+/** Whether a text says the words of a choice, also if it does not take it. */
+export const namesChoice = (text: string, choices: readonly string[]): boolean =>
+  choices.some((choice) => standsIn(folded(text), folded(choice)));
+
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {
   // A choice that nobody sees is found everywhere, for ever. Waits of earlier versions may have one.

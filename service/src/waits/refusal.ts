@@ -21,8 +21,11 @@ const HARMLESS: Readonly<Record<Language, ReadonlySet<string>>> = {
 
 export const isQuestion = (text: string): boolean => /[?¿]/.test(text);
 
-/** @param languages in which the text may be written */
-const refuses = (text: string, languages: readonly Language[]): boolean =>
+/**
+ * Whether a text has a word that refuses something.
+ * @param languages in which it may be written
+ */
+export const refuses = (text: string, languages: readonly Language[]): boolean =>
   wordsOf(text).some(
     (word) => REFUSES.has(word) && !languages.every((each) => HARMLESS[each].has(word)),
   );

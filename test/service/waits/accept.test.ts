@@ -112,6 +112,20 @@ describe('a choice', () => {
     expect(day('Hello!', 'let me see', 'thursday')).toBe('Thursday');
   });
 
+  it.each([
+    ['Tuesday', 'actually no'],
+    ['Tuesday', 'sorry, not Tuesday'],
+    ['Tuesday', 'is Thursday free?'],
+    ['Tuesday', 'Tuesday or Thursday'],
+    ['Tuesday', 'I remembered that on Thursday we have guests'],
+  ])('that a newer message takes back is not read: %j, %j', (...texts) => {
+    expect(day(...texts)).toBeNull();
+  });
+
+  it('is read before messages that say nothing about it', () => {
+    expect(day('Tuesday', 'thanks!', 'ok?')).toBe('Tuesday');
+  });
+
   it('that is a number counts by its text before its place', () => {
     expect(answerTo('choice', 'How many?', ['2', '1'])('1')).toBe('1');
   });
@@ -164,6 +178,12 @@ describe('an e-mail', () => {
     expect(email(text)).toBeNull();
   });
 
+  it('that a newer message takes back is not read', () => {
+    expect(email('old@example.com', 'not that one, sorry')).toBeNull();
+    expect(email('a@example.com', 'a@example.com or b@example.com')).toBeNull();
+    expect(email('a@example.com', 'x'.repeat(2000))).toBe('a@example.com');
+  });
+
   it('written twice is one', () => {
     expect(email('a@example.com', 'I mean A@example.com')).toBe('a@example.com');
   });
@@ -194,6 +214,13 @@ describe('a number', () => {
       expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
     },
   );
+
+  it('that a newer message takes back is not read', () => {
+    const number = answerTo('number', 'How many do you want?');
+    expect(number('5', 'maybe more')).toBeNull();
+    expect(number('5', '6 or 7')).toBeNull();
+    expect(number('5', 'great')).toBe(5);
+  });
 
   it("that means two numbers in the agent's languages is not read", () => {
     expect(answerTo('number', 'N?')('1.500')).toBeNull();
@@ -244,6 +271,21 @@ describe('a date', () => {
     ['Qual dia é melhor para você?', 'não posso na sexta'],
   ])('is not read in an answer that refuses it: %j, %j', (question, text) => {
     expect(answerTo('date', question)(text)).toBeNull();
+  });
+
+  it.each([
+    ['Friday', 'sorry, not Friday'],
+    ['Friday', 'no wait, Saturday or Sunday'],
+    ['Friday', 'or 03/04'],
+    ['Friday', '03/04/2026'],
+    ['Friday', 'is Saturday free?'],
+  ])('that a newer message takes back is not read: %j, %j', (...texts) => {
+    expect(answerTo('date', 'Which day would you like?')(...texts)).toBeNull();
+  });
+
+  it('is that of the newest message that names one', () => {
+    const day = answerTo('date', 'Which day would you like?');
+    expect(day('Friday', 'no wait, Saturday', 'thank you')).toBe('2026-06-06');
   });
 
   it('that may be two days is not read while the language is not known', () => {
