@@ -6,7 +6,8 @@ import { wordSet, wordsOf } from '../platform/reading/words.ts';
 
 /** With one of these, an answer may mean something else than what it names. */
 export const REFUSES = wordSet(
-  'not no never neither nor none dont doesnt cant cannot wont isnt without except but if unless',
+  'not no never neither nor none dont doesnt didnt cant cannot couldnt wont wouldnt shouldnt isnt',
+  'arent wasnt without except besides apart but if unless',
   'or maybe instead than before after until bad busy impossible hate other another cancel wrong',
   'ni sin nunca jamas tampoco menos salvo excepto pero mal malo imposible ocupado quizas antes',
   'despues otro otra nao nem sem exceto mas ruim impossivel ou talvez depois outro outra',
