@@ -70,15 +70,27 @@ const ORDINALS = [
 /** The ordinals that are also days of the week in Portuguese. */
 const DAYS = wordSet('segunda quarta quinta sexta');
 
-/** `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. */
+/** With one of these, a number is a place, even if a choice has that number. */
+const OPTION = wordSet('option choice opcion opcao alternativa');
+
+/**
+ * `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. But `2` means `2 nights`
+ * when there is such a choice.
+ */
 function choiceAtPlace(text: string, choices: readonly string[]): readonly string[] {
   const words = wordsOf(text);
   const [word, another] = words.filter((each) => !BESIDE_A_PLACE.has(each));
   if (word === undefined || another !== undefined) return [];
-  const place = PLACE.exec(word)?.[1] ?? ordinalOf(word, words, choices);
+  const number = PLACE.exec(word)?.[1];
+  const numbered = number === undefined ? [] : choices.filter((each) => hasNumber(each, number));
+  if (numbered.length > 0 && !words.some((each) => OPTION.has(each))) return numbered;
+  const place = number ?? ordinalOf(word, words, choices);
   const choice = choices[Number(place ?? 0) - 1];
   return choice === undefined ? [] : [choice];
 }
+
+const hasNumber = (choice: string, number: string): boolean =>
+  (spelled(choice).match(/\d+/g) ?? []).some((each) => Number(each) === Number(number));
 
 function ordinalOf(
   word: string,

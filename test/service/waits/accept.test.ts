@@ -138,6 +138,23 @@ describe('a choice', () => {
     expect(answerTo('choice', 'How many?', ['2', '1'])('1')).toBe('1');
   });
 
+  it.each([
+    ['2', '2 nights'],
+    ['3 please', '3 nights'],
+    ['option 2', '3 nights'],
+    ['the second one', '3 nights'],
+    ['7', null],
+  ])('that begins with a number is taken by that number, not by its place: %j', (text, choice) => {
+    const nights = answerTo('choice', 'How long?', ['2 nights', '3 nights', '5 nights', '5 weeks']);
+    expect(nights(text)).toBe(choice);
+    expect(nights('5')).toBeNull();
+  });
+
+  it('that has a number in a word is taken by that number', () => {
+    expect(answerTo('choice', 'When?', ['2pm', '3pm', '4pm'])('3')).toBe('3pm');
+    expect(answerTo('choice', 'When?', ['9:00', '10:00', '14:00'])('3')).toBe('14:00');
+  });
+
   it('of signs alone is taken by those signs', () => {
     expect(answerTo('choice', 'Happy?', ['👍', '👎'])('👎')).toBe('👎');
   });
