@@ -42,7 +42,7 @@ export {
   VERDICTS,
   waitForTeam,
 } from './conversation.ts';
-export { waitIfUnanswered } from './operations/waitIfUnanswered.ts';
+export { waitIfUnanswered, waitSinceLastMessage } from './operations/waitIfUnanswered.ts';
 export { type AnsweredBy, countHandover } from './counted.ts';
 export {
   type DecidedBy,

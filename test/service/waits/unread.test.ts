@@ -1,5 +1,6 @@
 // A customer whose words no workflow reads is not left alone: the agent or a person answers them.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import {
   startExecutionHost,
   type ExecutionHost,
@@ -24,9 +25,10 @@ describe('what a customer writes to a question that', () => {
   beforeAll(async () => {
     n8n = await startExecutionHost(() => stage.api);
     // Long enough for what a test does before a message is judged.
-    stage = await startWorkflowStage({ ca: n8n.ca, env: { AGENT_QUIET_MS: '500' } });
+    stage = await startWorkflowStage({ ca: n8n.ca, env: { ...MEMBER_ENV, AGENT_QUIET_MS: '500' } });
   });
   beforeEach(() => stage.workflow.forget());
+  afterEach(() => stage.api.patch('/api/agent', { enabled: true }));
   afterAll(async () => {
     await stage?.close();
     await n8n?.close();
@@ -44,6 +46,11 @@ describe('what a customer writes to a question that', () => {
   };
   const wordsOfTurn = async (nth: number): Promise<string[]> =>
     (await stage.workflow.turn(nth)).body.messages.map(({ text }: Json) => text as string);
+  /** Whether the conversation is in the list of customers who wait for the team. */
+  const isWaiting = async ({ id }: Talk): Promise<boolean> => {
+    const member = await signedInBrowser(stage.service.url);
+    return (await member.get('/conversations?tab=waiting')).html.includes(id);
+  };
   const waitsForPerson = (talk: Talk): Promise<Json> =>
     waitFor('the conversation to wait for a person', async () => {
       const record = await talk.record();
@@ -133,6 +140,40 @@ describe('what a customer writes to a question that', () => {
       collected_at: null,
       resume: { state: 'gave_up' },
     });
+  });
+
+  it.each([
+    ['the agent is off', () => stage.api.patch('/api/agent', { enabled: false })],
+    ['a person is in control', (talk: Talk) => talk.act('takeover')],
+  ])('has lost its execution while %s waits for the team', async (_, leave) => {
+    const talk = await begin();
+    await leave(talk);
+    const execution = n8n.execution();
+    execution.answerAlways(IS_GONE);
+    const wait = await ask(talk, execution);
+    await talk.write('my number is 5');
+    await waitFor('the execution to be given up', async () => {
+      const { resume } = await waitOf(stage, wait);
+      return resume.state === 'gave_up';
+    });
+    expect(await isWaiting(talk)).toBe(true);
+  });
+
+  it('has lost its execution waits for nobody when the team has answered since', async () => {
+    const talk = await begin();
+    await talk.act('takeover');
+    const execution = n8n.execution();
+    execution.answerAlways(409);
+    const wait = await ask(talk, execution);
+    await talk.write('my number is 5');
+    await waitFor('a call of the execution', () => execution.calls.length > 0);
+    await stage.api.post(`/api/conversations/${talk.id}/messages`, { text: 'I have seen it.' });
+    execution.answerAlways(IS_GONE);
+    await waitFor('the execution to be given up', async () => {
+      const { resume } = await waitOf(stage, wait);
+      return resume.state === 'gave_up';
+    });
+    expect(await isWaiting(talk)).toBe(false);
   });
 
   it("has lost its execution fails the agent's turn at once, with the reason", async () => {

@@ -12,8 +12,20 @@ const MESSAGES_READ = 20;
  * question.
  * @returns the conversation, not saved; the same one when the agent does not control it
  */
-export async function waitIfUnanswered(tx: Tx, conversation: Conversation): Promise<Conversation> {
-  if (conversation.status !== 'ai_active') return conversation;
+export const waitIfUnanswered = async (
+  tx: Tx,
+  conversation: Conversation,
+): Promise<Conversation> =>
+  conversation.status === 'ai_active' ? waitSinceLastMessage(tx, conversation) : conversation;
+
+/**
+ * As `waitIfUnanswered`, whoever controls the conversation.
+ * @param conversation not closed
+ */
+export async function waitSinceLastMessage(
+  tx: Tx,
+  conversation: Conversation,
+): Promise<Conversation> {
   const newest = await findNewestMessages(tx, conversation.id, MESSAGES_READ);
   const last = newest.find(
     ({ isBesideAgent, waitId }) => isBesideAgent !== true || waitId !== undefined,

@@ -1,4 +1,4 @@
-import type { Conversation } from '../../../conversations/index.ts';
+import { waitSinceLastMessage, type Conversation } from '../../../conversations/index.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import type { Tx } from '../../../store/collections.ts';
 import { putFailed } from './answerTurn.ts';
@@ -17,7 +17,7 @@ interface LostWait {
 
 /**
  * The execution that asked is gone: its turn fails at once, and a customer whose answer nobody reads
- * gets a person, if the agent has control.
+ * gets a person, if the agent has control. Otherwise they wait for the team, unless they were answered.
  * @param conversation locked; null for a decision without one
  */
 export async function giveUpWait(
@@ -37,7 +37,9 @@ export async function giveUpWait(
     );
   if (!hasAnswer || conversation === null) return;
   const current = await tx.conversations.get(conversation.id);
-  if (current?.status !== 'ai_active' || !(await isAgentOn(tx, workspaceId))) return;
+  if (current === null || current.status === 'closed') return;
+  if (current.status !== 'ai_active' || !(await isAgentOn(tx, workspaceId)))
+    return tx.conversations.put(await waitSinceLastMessage(tx, current));
   // Resumed, so that the handover is written beside the agent and answers nothing. What the
   // customer wrote since is answered after a hand-back.
   const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
