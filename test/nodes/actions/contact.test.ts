@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { connectNumber, deliver, metaText } from '../../helpers/meta.ts';
 import { contactById, type Rest, useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 
@@ -108,5 +110,16 @@ describe('Contact', () => {
     });
     const { items: got } = await contact('get', { input: items });
     expect(got[0]).toMatchObject({ id: zoe.contactId });
+  });
+
+  it('is the customer on WhatsApp, however many visitors of the chat claim the number', async () => {
+    const phone = '5491155550166';
+    const number = await connectNumber(service().api);
+    await deliver(service().url, number, metaText('hello', { phone }));
+    for (let count = 0; count < 50; count++)
+      await chatCustomer(service().url, { name: 'Visitor', phone: `+${phone}` });
+    const parameters = { findBy: 'phone', phone: `+${phone}` };
+    const { items } = await contact('find', { parameters });
+    expect(items).toMatchObject([{ channel: 'whatsapp_cloud', verified: true }]);
   });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import { connectNumber, deliver, metaText } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 const MARIA = { name: 'María López', phone: '+54 9 11 5555-0134', email: 'Maria@example.com' };
@@ -122,5 +123,53 @@ describe('contacts', () => {
     expect((await browser.get(`/conversations/${maria.conversationId}`)).text).toContain(
       'Details read by crm (API) now',
     );
+  });
+});
+
+describe('a customer whose number many visitors of the chat claim', () => {
+  const PHONE = '5491155550166';
+  let service: TestService;
+  let customerId: string;
+  /** The newest one has a conversation. */
+  const visitors: string[] = [];
+
+  beforeAll(async () => {
+    service = await startTestService();
+    const number = await connectNumber(service.api);
+    expect((await deliver(service.url, number, metaText('hello', { phone: PHONE }))).status).toBe(
+      200,
+    );
+    customerId = (await service.api.get('/api/contacts')).body.data[0].id;
+    for (let count = 0; count < 201; count++) {
+      const visitor = await chatCustomer(service.url, { phone: `+${PHONE}` });
+      visitors.unshift(visitor.contactId);
+      if (count === 200) await visitor.write('I am it');
+    }
+  });
+  afterAll(() => service?.stop());
+
+  it('comes first among the contacts, and each visitor follows once, page by page', async () => {
+    for (const limit of [1, 7, 200]) {
+      const listed: string[] = [];
+      for (let cursor = ''; ; ) {
+        const path = `/api/contacts?q=%2B${PHONE}&limit=${limit}${cursor}`;
+        const { body } = await service.api.get(path);
+        listed.push(...body.data.map(({ id }: { id: string }) => id));
+        if (body.next_cursor === null) break;
+        cursor = `&cursor=${body.next_cursor}`;
+      }
+      expect(listed).toEqual([customerId, ...visitors]);
+    }
+  });
+
+  it('is among the conversations', async () => {
+    const { body } = await service.api.get(`/api/conversations?q=%2B${PHONE}`);
+    const contacts = body.data.map(({ contact }: { contact: { id: string } }) => contact.id);
+    expect(contacts).toEqual([visitors[0], customerId]);
+  });
+
+  it('is who a lookup finds', async () => {
+    const { body } = await service.api.post('/api/contacts/lookup', { phone: `+${PHONE}` });
+    expect(body.contact.id).toBe(customerId);
   });
 });

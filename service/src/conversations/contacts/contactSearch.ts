@@ -4,6 +4,7 @@ import { contactDisplay, maskedDetails, maskEmail } from '../../platform/masking
 import type { Tx } from '../../store/collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
+import type { ContactDetail } from './findByDetail.ts';
 import { contactName } from '../payload.ts';
 import { foldForSearch } from '../search/folding.ts';
 
@@ -12,10 +13,7 @@ import { foldForSearch } from '../search/folding.ts';
  * a part of the name or, if it has a `•`, of a masked detail. A part of a hidden number finds
  * nothing: otherwise searches could reveal the number digit by digit.
  */
-export type ContactSearch =
-  | { readonly phone: string }
-  | { readonly email: string }
-  | { readonly text: string };
+export type ContactSearch = ContactDetail | { readonly text: string };
 
 export function readContactSearch(q: string): ContactSearch {
   const phone = normalizePhone(q);

@@ -1,15 +1,16 @@
 import { timestamp } from '../../platform/clock.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
-import type { Page, PageRequest } from '../../platform/http/page.ts';
-import { searchPage } from '../../platform/http/searchPage.ts';
+import type { From, Page, PageRequest } from '../../platform/http/page.ts';
+import { searchPage, type Search } from '../../platform/http/searchPage.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { ApiKey, Workspace } from '../../team/index.ts';
-import { isForgotten, type Contact } from '../contact.ts';
+import { isForgotten, WEB_CHAT, type Contact } from '../contact.ts';
 import { findLastConversation } from '../operations/conversations.ts';
 import type { ContactReveal } from './contactReveal.ts';
 import { readContactSearch, shownMatcher, type ContactSearch } from './contactSearch.ts';
+import { findByDetail, placeOf } from './findByDetail.ts';
 
 /** A contact with the id of their newest conversation. */
 export interface ContactView {
@@ -18,7 +19,8 @@ export interface ContactView {
 }
 
 /**
- * Lists the workspace's contacts, newest first.
+ * Lists the workspace's contacts, newest first. Of those with a whole phone number or e-mail, the
+ * ones that their channel verified come first.
  * @param q as `readContactSearch` takes it; empty for all
  */
 export const listContacts = (
@@ -30,25 +32,35 @@ export const listContacts = (
   store.transaction(async (tx): Promise<Page<ContactView>> => {
     const search = q.trim() === '' ? null : readContactSearch(q);
     const { items, next } = await searchPage(
-      { ...contactsOf(tx, workspace, search), positionOf: ({ id }) => ({ value: id, id }) },
+      contactsOf(tx, workspace, search),
       limit,
-      cursor === null ? {} : { after: { value: cursor, id: cursor } },
+      await startOf(tx, search, cursor),
     );
     const views = await Promise.all(items.map((contact) => viewOf(tx, contact)));
     return { items: views, nextCursor: next?.id ?? null };
   });
 
-function contactsOf(tx: Tx, { id: workspaceId }: Workspace, search: ContactSearch | null) {
-  const isText = search !== null && 'text' in search;
-  const where = { workspaceId, ...(isText ? {} : search) };
-  const matches = isText ? shownMatcher(search.text) : null;
+function contactsOf(tx: Tx, workspace: Workspace, search: ContactSearch | null): Search<Contact> {
+  if (search !== null && !('text' in search))
+    return { find: (query) => findByDetail(tx, workspace, search, query), positionOf: placeOf };
+  const where = { workspaceId: workspace.id };
+  const matches = search === null ? null : shownMatcher(search.text);
   return {
-    find: (query: { limit: number }) => tx.contacts.find({ where, direction: 'desc', ...query }),
-    matching: (contacts: readonly Contact[]) =>
+    find: (query) => tx.contacts.find({ where, direction: 'desc', ...query }),
+    positionOf: ({ id }) => ({ value: id, id }),
+    matching: (contacts) =>
       Promise.resolve(
         contacts.filter((contact) => !isForgotten(contact) && (matches?.(contact) ?? true)),
       ),
   };
+}
+
+/** A cursor is the id of the last contact. What is removed between two pages is in the web chat. */
+async function startOf(tx: Tx, search: ContactSearch | null, cursor: string | null): Promise<From> {
+  if (cursor === null) return {};
+  if (search === null || 'text' in search) return { after: { value: cursor, id: cursor } };
+  const { channel = WEB_CHAT } = (await tx.contacts.peek(cursor)) ?? {};
+  return { after: placeOf({ channel, id: cursor }) };
 }
 
 /** @throws not_found (404), also for another workspace's contact */

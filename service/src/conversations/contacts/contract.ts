@@ -37,7 +37,7 @@ const operation = operationsOf({ tag: 'Conversations', auth: 'key', extension: t
 export const listContacts = operation('GET /contacts', {
   summary: 'List contacts, newest first',
   description:
-    'Phone and e-mail are masked. A page may have fewer items than `limit`, or none, although more follow: go by `next_cursor`.',
+    'Phone and e-mail are masked. With a whole phone number or e-mail as `q`, contacts that their channel verified come before those that only entered it. A page may have fewer items than `limit`, or none, although more follow: go by `next_cursor`.',
   query: pageQuerySchema.extend({ q: contactSearchSchema.optional() }),
   answer: listOf(contactSchema),
 });

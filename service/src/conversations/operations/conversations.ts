@@ -1,5 +1,6 @@
 import type { Tx } from '../../store/collections.ts';
-import { CHANNEL_TYPES, isForgotten, type Contact } from '../contact.ts';
+import { isForgotten, type Contact } from '../contact.ts';
+import { findByDetail, type ContactDetail } from '../contacts/findByDetail.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
@@ -97,29 +98,22 @@ export const readConversation = (
     return { ...view, messages: newest.toReversed() };
   });
 
-/** How many contacts with the same phone or e-mail are considered: the newest. */
+/** How many contacts with the same phone or e-mail are considered. */
 export const MAX_CONTACTS = 200;
 
 /**
  * Finds the conversation of the contact with this phone or email; null when there is none. Contacts
  * that their channel verified come first, then open conversations, then the newest.
- * @param by in the stored spelling: see normalizePhone and normalizeEmail
  */
 export const findConversationByContact = (
   { store }: Deps,
   workspace: Workspace,
-  by: { phone: string } | { email: string },
+  by: ContactDetail,
 ) =>
   store.transaction(async (tx): Promise<ConversationView | null> => {
-    const where = { workspaceId: workspace.id, ...by };
-    // Channel by channel: what visitors of the web chat claim never hides a verified contact.
-    const lists = await Promise.all(
-      CHANNEL_TYPES.map((channel) =>
-        tx.contacts.find({ where: { ...where, channel }, direction: 'desc', limit: MAX_CONTACTS }),
-      ),
-    );
+    const contacts = await findByDetail(tx, workspace, by, { limit: MAX_CONTACTS });
     let best: ConversationView | null = null;
-    for (const contact of lists.flat()) {
+    for (const contact of contacts) {
       const conversation = await findLastConversation(tx, contact.id);
       if (!conversation) continue;
       const view = { workspace, contact, conversation };

@@ -12,6 +12,7 @@ import {
   shownMatcher,
   type ContactSearch,
 } from '../contacts/contactSearch.ts';
+import { findByDetail } from '../contacts/findByDetail.ts';
 import type { Conversation } from '../conversation.ts';
 import {
   findConversationsOf,
@@ -103,20 +104,19 @@ async function searchOf(
 /** All conversations of the contacts that the filter names; null when it names none. */
 async function conversationsOf(
   tx: Tx,
-  { id: workspaceId }: Workspace,
+  workspace: Workspace,
   { fields }: ConversationFilter,
   search: ContactSearch | null,
 ): Promise<readonly Conversation[] | null> {
   let contactIds = fields.contactId === undefined ? null : [fields.contactId];
   if (search !== null && !('text' in search)) {
-    const where = { workspaceId, ...search };
-    const found = await tx.contacts.find({ where, direction: 'desc', limit: MAX_CONTACTS });
+    const found = await findByDetail(tx, workspace, search, { limit: MAX_CONTACTS });
     const ids = found.map(({ id }) => id);
     contactIds = contactIds === null ? ids : ids.filter((id) => id === fields.contactId);
   }
   if (contactIds === null) return null;
   const found = await findConversationsOf(tx, contactIds);
-  return found.filter((each) => each.workspaceId === workspaceId);
+  return found.filter((each) => each.workspaceId === workspace.id);
 }
 
 function pageOfKnown(
