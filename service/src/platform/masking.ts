@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { replaceFolded, type Replacement } from './foldedText.ts';
 import { mapStrings, type Json } from './json.ts';
+import { formsOfPhone } from './phoneNumber.ts';
 import { visitorName } from './visitorName.ts';
 
 /** Masks contact details. Only the team's own screens show them in the clear. */
@@ -77,12 +78,17 @@ const optional = (...prefixes: string[]) => `(?:${prefixes.join('|')})?`;
 
 /** Finds the number, with any separators between its digits, but not inside a longer number. */
 function phonePattern(digits: string): RegExp {
+  const spellings = new Set(formsOfPhone(digits).map(spellingOf));
+  const spaced = [...spellings].map((each) => each.replace(/\d(?!$)/g, `$&${SEPARATORS}`));
+  return new RegExp(`(?<!\\d)\\(?\\+?\\(?(?:${spaced.join('|')})(?!\\d)`, 'g');
+}
+
+/** How a stored number is written: a pattern of digits that ends with a digit. */
+function spellingOf(digits: string): string {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
-  const spelling = parsed
+  return parsed
     ? optional(optional('00', '011') + parsed.countryCallingCode) + nationalSpelling(parsed)
     : optional('00') + digits;
-  const spaced = spelling.replace(/\d(?!$)/g, `$&${SEPARATORS}`);
-  return new RegExp(`(?<!\\d)\\(?\\+?\\(?${spaced}(?!\\d)`, 'g');
 }
 
 /** How the number is written inside its country: a pattern of digits that ends with a digit. */

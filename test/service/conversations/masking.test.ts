@@ -214,6 +214,31 @@ describe('masking', () => {
     expectMasked('525512345678', number);
   });
 
+  // Many Brazilian ids of WhatsApp lack the ninth digit.
+  it.each([
+    '+55 31 98888-1234',
+    '+55 31 8888-1234',
+    '5531988881234',
+    '553188881234',
+    '(31) 98888-1234',
+    '31 98888 1234',
+    '(31) 8888-1234',
+    '(031) 98888-1234',
+    '0 31 98888-1234',
+    '+55 (0)31 98888-1234',
+    '0055 31 98888-1234',
+  ])('masks a Brazilian number, written %s', (number) => {
+    expectMasked('553188881234', number);
+    expectMasked('5531988881234', number);
+  });
+
+  it('takes a Brazilian landline and the mobile number with a 9 more for two numbers', () => {
+    const landline = { phone: '553133334444', email: null };
+    expect(maskText('(31) 93333-4444, (31) 3333-4444', landline)).toBe(
+      '(31) 93333-4444, +55••••••••44',
+    );
+  });
+
   it.each([
     ['79161234567', '89161234567'],
     ['79161234567', '8 (916) 123-45-67'],
