@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
-import { connectNumber, deliver, metaText } from '../../helpers/meta.ts';
+import { connectNumber, deliver, metaText, type ConnectedNumber } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 const MARIA = { name: 'María López', phone: '+54 9 11 5555-0134', email: 'Maria@example.com' };
@@ -123,6 +123,51 @@ describe('contacts', () => {
     expect((await browser.get(`/conversations/${maria.conversationId}`)).text).toContain(
       'Details read by crm (API) now',
     );
+  });
+});
+
+describe('a customer whose number has a digit more or less on WhatsApp', () => {
+  let service: TestService;
+  let number: ConnectedNumber;
+  beforeAll(async () => {
+    service = await startTestService();
+    number = await connectNumber(service.api);
+  });
+  afterAll(() => service?.stop());
+
+  it.each([
+    ['5215512345678', '+52 55 1234 5678'],
+    ['528112345678', '+52 1 81 1234 5678'],
+    ['553188881234', '+55 31 98888-1234'],
+    ['5531977775678', '+55 31 7777-5678'],
+    ['5491155550134', '+54 11 5555-0134'],
+    ['543514123456', '+54 9 351 412-3456'],
+  ])('who is %s is found by %s, on WhatsApp before in the chat', async (phone, written) => {
+    const { status } = await deliver(service.url, number, metaText('hello', { phone }));
+    expect(status).toBe(200);
+    const { body: newest } = await service.api.get('/api/contacts?limit=1');
+    const customer = newest.data[0];
+    const visitors: string[] = [];
+    for (const claimed of [`+${phone}`, written, `+${phone}`]) {
+      const visitor = await chatCustomer(service.url, { phone: claimed });
+      await visitor.write('hi');
+      visitors.unshift(visitor.contactId);
+    }
+
+    const found = await service.api.post('/api/contacts/lookup', { phone: written });
+    expect(found.body.id).toBe(customer.last_conversation_id);
+    const q = encodeURIComponent(written);
+    const { body: conversations } = await service.api.get(`/api/conversations?q=${q}`);
+    expect(conversations.data.at(-1).id).toBe(customer.last_conversation_id);
+    const listed: string[] = [];
+    for (let cursor = ''; listed.length < 9; ) {
+      const { body } = await service.api.get(`/api/contacts?q=${q}&limit=1${cursor}`);
+      listed.push(...body.data.map(({ id }: { id: string }) => id));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(listed).toEqual([customer.id, ...visitors]);
+    expect((await service.api.get(`/api/contacts?q=${q}`)).body.data).toHaveLength(4);
   });
 });
 
