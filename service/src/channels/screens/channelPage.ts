@@ -61,6 +61,8 @@ const nameField = (form: FormState): View =>
 
 export interface ChannelPage {
   readonly channel: Channel;
+  /** Whether the workspace has another account of this type. */
+  readonly hasOthers: boolean;
   /** The values that the service generated for it, for an owner; none for a member. */
   readonly shown: SetupValues;
   readonly publicUrl: string;
@@ -97,12 +99,11 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
 
 /** How to set up the channel, and the forms that change it. */
 function ownersSections(signedIn: SignedIn, page: ChannelPage): View {
-  const { channel } = page;
-  const adapter = connectedChannel(channel.type);
+  const adapter = connectedChannel(page.channel.type);
   return html`
     ${setupSection(adapter, page)}
     ${settingsSection(signedIn, adapter, page)}
-    ${disconnectSection(signedIn, adapter, channel)}
+    ${disconnectSection(signedIn, adapter, page)}
   `;
 }
 
@@ -183,7 +184,7 @@ function settingsSection(
 const disconnectSection = (
   signedIn: SignedIn,
   { label }: ConnectedChannel,
-  { id, name }: Channel,
+  { channel: { id, name }, hasOthers }: ChannelPage,
 ): View => html`
   <section aria-label="Disconnect">
     <details id="disconnect">
@@ -195,8 +196,17 @@ const disconnectSection = (
           been sent yet fail. Its token and secrets are deleted here. Its conversations stay: connect
           the same account again to write to its customers. Nothing changes at ${label}.
         </p>
+        ${hasOthers && sharedAddressWarning(label)}
         <button class="fit danger">Yes, disconnect <bdi>${name}</bdi></button>
       </form>
     </details>
   </section>
+`;
+
+const sharedAddressWarning = (label: string): View => html`
+  <p>
+    <strong>Your other ${label} accounts may share its webhook URL, which stops working.</strong>
+    If they do, first enter the webhook URL and the verify token of one of them at ${label}.
+    Otherwise no more messages arrive from them either.
+  </p>
 `;

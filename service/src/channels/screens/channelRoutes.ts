@@ -40,20 +40,20 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
   return router;
 }
 
-function addListRoutes(router: Router, deps: Deps): void {
-  const listAll = async (response: Response) => {
-    const page = { limit: MAX_CHANNELS, cursor: null };
-    return (await listChannels(deps, workspaceOf(response), page)).items;
-  };
+async function listAll(deps: Deps, response: Response): Promise<readonly Channel[]> {
+  const page = { limit: MAX_CHANNELS, cursor: null };
+  return (await listChannels(deps, workspaceOf(response), page)).items;
+}
 
+function addListRoutes(router: Router, deps: Deps): void {
   router.get('/channels', async ({ query: { notice } }, response) => {
-    const channels = await listAll(response);
+    const channels = await listAll(deps, response);
     const page = { channels, publicUrl: deps.publicUrl(), now: deps.clock.now(), notice };
     sendPage(response, channelsPage(signedInOf(response), page));
   });
 
   router.get('/channels/fragment', async (_request, response) =>
-    sendPart(response, accountsSection(await listAll(response), deps.clock.now())),
+    sendPart(response, accountsSection(await listAll(deps, response), deps.clock.now())),
   );
 }
 
@@ -86,22 +86,25 @@ function addNewAccountRoutes(router: Router, deps: Deps): void {
 }
 
 function addAccountRoutes(router: Router, deps: Deps, config: ChannelsConfig): void {
-  const show = (
+  const show = async (
     response: Response,
     status: number,
     channel: Channel,
     extras: Partial<ChannelPage>,
   ) => {
+    const all = await listAll(deps, response);
+    const hasOthers = all.some(({ id, type }) => type === channel.type && id !== channel.id);
     const signedIn = signedInOf(response);
     const { fields } = connectedChannel(channel.type);
     const shown = isOwner(signedIn.member) ? openGenerated(deps, fields, channel) : {};
-    const page = { channel, shown, publicUrl: deps.publicUrl(), now: deps.clock.now(), ...extras };
+    const now = deps.clock.now();
+    const page = { channel, hasOthers, shown, publicUrl: deps.publicUrl(), now, ...extras };
     sendPage(response, channelPage(signedIn, page), status);
   };
 
   router.get('/channels/:id', async ({ params, query }, response) => {
     const channel = await getChannel(deps, workspaceOf(response), params.id);
-    show(response, 200, channel, { notice: query.notice });
+    await show(response, 200, channel, { notice: query.notice });
   });
 
   router.get('/channels/:id/fragment', async ({ params }, response) => {
@@ -161,7 +164,7 @@ interface Refusal {
 async function save(
   values: FormValues,
   write: (name: string) => Promise<void>,
-  refuse: (status: number, refusal: Refusal) => void,
+  refuse: (status: number, refusal: Refusal) => void | Promise<void>,
 ): Promise<void> {
   const form = parseForm(nameSchema, values);
   if (!form.ok) return refuse(400, { form });
@@ -171,7 +174,7 @@ async function save(
     const problems = setupProblems(error);
     if (problems !== null) return refuse(400, { form: { values, problems } });
     if (!(error instanceof AppError) || error.status !== 409) throw error;
-    refuse(409, { form: { values, problems: {} }, refused: conflictView(error) });
+    await refuse(409, { form: { values, problems: {} }, refused: conflictView(error) });
   }
 }
 

@@ -262,6 +262,15 @@ describe('an account', () => {
     expect(fragment.headers.get('hx-redirect')).toBe('/channels?notice=channel-disconnected');
   });
 
+  it('warns, before it is disconnected, that other numbers may share its webhook URL', async () => {
+    const { path, page } = await connected();
+    const warning = 'Your other WhatsApp accounts may share its webhook URL';
+    expect(page.text).not.toContain(warning);
+    await connected({ name: 'Second', s_phone_number_id: OTHER_NUMBER.id });
+    expect((await browser.get(path)).text).toContain(warning);
+    expect((await change(path, { name: '' })).text).toContain(warning);
+  });
+
   it('of another workspace is not there', async () => {
     const other = await service.addWorkspace('Other');
     browser = await signedInBrowser(service.url);
