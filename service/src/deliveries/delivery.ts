@@ -141,19 +141,25 @@ export function recordLateAttempt(
     : recorded;
 }
 
-const REMOVED_SINCE =
-  'The subscription was removed or taken over during this attempt. If there is a new receiver, the event is sent again.';
+/** What changed during an attempt that goes to the next receiver. */
+const CHANGED_SINCE = {
+  removed:
+    'The subscription was removed or taken over during this attempt. If there is a new receiver, the event is sent again.',
+  moved:
+    'The address was changed during this attempt. The event is sent again, to the new address.',
+} as const;
 
 /**
- * The delivery after an attempt that failed because its subscription was removed or taken over. It is
- * sent to the next receiver, with a full set of retries.
+ * The delivery after an attempt that failed while its subscription was removed, taken over or moved
+ * to another address. It is sent to the next receiver, with a full set of retries.
  */
-export function keepForRevival(
+export function keepForNextReceiver(
   delivery: Delivery,
   attempt: UnnumberedAttempt,
+  change: keyof typeof CHANGED_SINCE,
   now: Date,
 ): Delivery {
-  const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
+  const error = `${attempt.error ?? ''} ${CHANGED_SINCE[change]}`.trim();
   const attempts = withAttempt(delivery, { ...attempt, error });
   const freeAttempts = attemptsMade({ attempts }) - delivery.roundStart;
   return { ...delivery, attempts, freeAttempts, nextAttemptAt: timestamp(now) };

@@ -26,7 +26,7 @@ describe('the time of the last delivery', () => {
       targetUrl: 'https://receiver.example/hook',
       source: 'test',
     });
-    const { id: subscriptionId, revision } = subscription;
+    const { id: subscriptionId, revision, targetUrl } = subscription;
     const record = async (statusCode: number, at: Date) => {
       const event = storedEvent({ workspaceId: workspace.id });
       const { id: deliveryId, nextAttemptAt } = await fresh.store.transaction((tx) =>
@@ -41,7 +41,7 @@ describe('the time of the last delivery', () => {
         errorKind: null,
         responseExcerpt: null,
       } as const;
-      const made = { deliveryId, subscriptionId, revision, nextAttemptAt, result, at };
+      const made = { deliveryId, subscriptionId, revision, targetUrl, nextAttemptAt, result, at };
       await recordResults(deps, [made], []);
       return fresh.store.transaction((tx) => tx.subscriptions.peek(subscriptionId));
     };

@@ -238,6 +238,7 @@ describe('recover', () => {
                   deliveryId: id,
                   subscriptionId: subscription.id,
                   revision: subscription.revision,
+                  targetUrl: subscription.targetUrl,
                   nextAttemptAt,
                   result: {
                     request: stampRequest({ id, body: '{}' }, [], new Date(), null),

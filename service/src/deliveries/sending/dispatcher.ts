@@ -192,6 +192,7 @@ export class Dispatcher {
       deliveryId: delivery.id,
       subscriptionId: subscription.id,
       revision: subscription.revision,
+      targetUrl: subscription.targetUrl,
       nextAttemptAt: delivery.nextAttemptAt,
       result,
       at,

@@ -3,14 +3,14 @@ import { timestamp } from '../../platform/clock.ts';
 import { countAttempts, type RecordedAttempt } from '../counted.ts';
 import {
   isAway,
-  keepForRevival,
+  keepForNextReceiver,
   RANK,
   recordAttempt,
   recordLateAttempt,
   type Delivery,
 } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
-import { followUp, isRemoved, type Subscription } from '../subscription.ts';
+import { followUp, isRemoved, isSameAddress, type Subscription } from '../subscription.ts';
 import type { AttemptResult } from './attempt.ts';
 
 /** How precise `lastDeliveryAt` is, so that a burst does not write the subscription each time. */
@@ -22,6 +22,8 @@ export interface MadeAttempt {
   readonly subscriptionId: string;
   /** The subscription's, when the attempt began. A revival or a takeover raises it. */
   readonly revision: number;
+  /** The address that the attempt went to. */
+  readonly targetUrl: string;
   /** The delivery's, when the attempt began. Another attempt changes it. */
   readonly nextAttemptAt: string | null;
   readonly result: AttemptResult;
@@ -100,8 +102,9 @@ async function record(
 
   const attempt = attemptOf(made);
   const subscription = await tx.subscriptions.peek(made.subscriptionId);
-  if (subscription !== null && waitsForRevival(subscription, made)) {
-    const waiting = keepForRevival(before, attempt, now);
+  if (subscription !== null && waitsForNextReceiver(subscription, made)) {
+    const change = wasRemovedSince(subscription, made) ? 'removed' : 'moved';
+    const waiting = keepForNextReceiver(before, attempt, change, now);
     await putWithJob(tx, waiting, RANK.new);
     return waiting;
   }
@@ -110,7 +113,7 @@ async function record(
   await putWithJob(tx, delivery, RANK.behindNew);
   if (subscription === null) return delivery;
   if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
-  else if (!wasRemovedSince(subscription, made))
+  else if (!hasChangedSince(subscription, made))
     await noteOnSubscription(tx, subscription, made, delivery, now);
   return delivery;
 }
@@ -140,14 +143,24 @@ async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<
 const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt): boolean =>
   isRemoved(subscription) || subscription.revision !== revision;
 
+/** Whether its address was changed during the attempt. */
+const hasMovedSince = (subscription: Subscription, { targetUrl }: MadeAttempt): boolean =>
+  !isSameAddress(subscription.targetUrl, targetUrl);
+
+/** Whether the answer says nothing about the receiver that the subscription has now. */
+const hasChangedSince = (subscription: Subscription, made: MadeAttempt): boolean =>
+  wasRemovedSince(subscription, made) || hasMovedSince(subscription, made);
+
 /**
  * Whether the delivery waits for the next receiver after a failed attempt, because the subscription
- * was removed or taken over during the attempt. A 410 is final, unless the next receiver is there.
+ * was removed, taken over or moved during the attempt. A 410 is final, unless the next receiver is
+ * there.
  */
-function waitsForRevival(subscription: Subscription, made: MadeAttempt): boolean {
+function waitsForNextReceiver(subscription: Subscription, made: MadeAttempt): boolean {
   const { verdict } = made.result;
-  if (verdict === 'success' || !wasRemovedSince(subscription, made)) return false;
-  return verdict !== 'gone' || subscription.revision !== made.revision;
+  if (verdict === 'success' || !hasChangedSince(subscription, made)) return false;
+  const isNextThere = subscription.revision !== made.revision || hasMovedSince(subscription, made);
+  return verdict !== 'gone' || isNextThere;
 }
 
 /** Stores the delivery and sets the time of its next attempt, or ends its job. */
