@@ -1,10 +1,13 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
+import { brokenLimit } from '../json.ts';
 import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { RateLimit } from './server/rateLimit.ts';
 import { readBody } from './server/readBody.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
+/** Deeper than any endpoint takes. `JSON.stringify` recurses, and fails at some thousand levels. */
+const MAX_DEPTH = 100;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
@@ -42,7 +45,7 @@ function refuseType(what: string): never {
   throw errorWithFix('unsupported_media_type', what);
 }
 
-/** @throws invalid_json (400) */
+/** @throws invalid_json, invalid_request (400) */
 async function readJson(request: Request, response: Response, next: NextFunction): Promise<void> {
   const body = await readBody(request, response, {
     maxBytes: MAX_BODY_BYTES,
@@ -53,6 +56,11 @@ async function readJson(request: Request, response: Response, next: NextFunction
   } catch {
     throw errorWithFix('invalid_json', 'The body is not valid JSON in UTF-8.');
   }
+  if (brokenLimit(request.body, { maxBytes: Infinity, maxDepth: MAX_DEPTH }) !== null)
+    throw new AppError(
+      'invalid_request',
+      `The body must not be nested deeper than ${MAX_DEPTH} levels.`,
+    );
   next();
 }
 

@@ -93,14 +93,20 @@ describe('Idempotency-Key', () => {
     expect((await create(corrected)).body).toEqual(first.body);
   });
 
-  it('refuses JSON that is nested without end', async () => {
-    const deep = `{"arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-    const refusal = await service.api.post('/api/tools/tool_1/go-live', deep, {
-      'idempotency-key': 'deep',
-    });
+  it.each([
+    ['a field of the contract', '/api/tools/tool_1/go-live', 'arguments'],
+    ['a field that is ignored', '/api/conversations/conv_1/messages', 'unknown'],
+  ])('refuses JSON that is nested without end, in %s', async (_what, to, field) => {
+    const deep = `{"text":"hello","${field}":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+    const refusal = await service.api.post(to, deep, { 'idempotency-key': 'deep' });
     expect(refusal).toMatchObject({
       status: 400,
-      body: { error: { code: 'invalid_request', param: 'arguments' } },
+      body: {
+        error: {
+          code: 'invalid_request',
+          message: expect.stringContaining('must not be nested deeper than 100 levels'),
+        },
+      },
     });
   });
 
