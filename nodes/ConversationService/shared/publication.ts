@@ -26,6 +26,16 @@ export interface Published extends IDataObject {
 }
 
 /**
+ * Whether n8n only starts again: then it publishes every published workflow once more, and what the
+ * team has switched off in the service since must stay off.
+ */
+export const isRestart = (
+	context: Pick<IHookFunctions, 'getActivationMode'>,
+	{ revision }: StoredPublication,
+): boolean =>
+	revision !== undefined && ['init', 'leadershipChange'].includes(context.getActivationMode());
+
+/**
  * Publishes the workflow to the service, as a tool or as the agent, with this workflow as the owner,
  * and stores the secret. Publishing again is safe.
  * @param wanted what to publish, without the owner

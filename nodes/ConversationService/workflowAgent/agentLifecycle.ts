@@ -2,7 +2,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { requestService } from '../api/transport';
 import { getAddress, getIdentity, getOwner } from '../shared/owner';
 import type { StoredPublication } from '../shared/publication';
-import { publish, tryTo, unpublish } from '../shared/publication';
+import { isRestart, publish, tryTo, unpublish } from '../shared/publication';
 import { readTimeoutSeconds } from '../shared/timeout';
 
 /** What n8n stores in the workflow's static data. */
@@ -22,12 +22,14 @@ export const readStoredAgent = (context: Pick<IHookFunctions, 'getWorkflowStatic
  * @throws NodeOperationError, NodeApiError with what to correct; then the agent has not changed
  */
 export async function publishAgent(context: IHookFunctions): Promise<void> {
+	const stored = readStoredAgent(context);
+	const isToTurnOn = context.getNodeParameter('options.turnOn', true) as boolean;
 	const wanted = {
 		endpoint: getAddress(context),
 		timeout: readTimeoutSeconds(context, { min: 5, max: 300 }),
-		turn_on: context.getNodeParameter('options.turnOn', true) as boolean,
+		turn_on: isToTurnOn && !isRestart(context, stored),
 	};
-	const { notice } = await publish(context, PATH, wanted, readStoredAgent(context));
+	const { notice } = await publish(context, PATH, wanted, stored);
 	if (notice) context.logger.info(`The workflow is the agent. ${notice}`);
 }
 

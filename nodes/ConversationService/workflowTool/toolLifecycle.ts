@@ -1,5 +1,5 @@
 import type { IHookFunctions } from 'n8n-workflow';
-import { publish, tryTo, unpublish } from '../shared/publication';
+import { isRestart, publish, tryTo, unpublish } from '../shared/publication';
 import { readStoredTool } from './storedTool';
 import { explainSampleError, readDefinition, readName, readSample } from './toolDefinition';
 import { removeDraft } from './toolListening';
@@ -12,7 +12,11 @@ import { removeDraft } from './toolListening';
 export async function publishTool(context: IHookFunctions): Promise<void> {
 	const { name, ...definition } = readDefinition(context);
 	const stored = readStoredTool(context);
-	const wanted = { definition, sample_arguments: readSample(context, definition.parameters) };
+	const wanted = {
+		definition,
+		sample_arguments: readSample(context, definition.parameters),
+		keep_paused: isRestart(context, stored),
+	};
 	try {
 		const { notice } = await publish(context, pathOf(name), wanted, stored);
 		stored.name = name;

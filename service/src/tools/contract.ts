@@ -293,7 +293,7 @@ export const rotateToolSecret = operation('POST /tools/:id/rotate-secret', {
 export const publishTool = operation('PUT /tools/published/:name', {
   addsToStore: 'data',
   summary: 'Publish a workflow as a tool',
-  description: `Creates or changes the Webhook tool of this name, and lets it go live. The answer is 200 when it is live. It is 202 when this definition has not passed a test call yet, or when the tool has a new secret: the service then makes a test call with sample_arguments (after a 401 or 503 it tries again for 60 seconds). After a success the tool goes live by itself; after a failure it stays a draft with the reason in last_test. Publishing the same again changes nothing but the revision. A tool that this owner published under another name gets this one.`,
+  description: `Creates or changes the Webhook tool of this name, and lets it go live. The answer is 200 when it is live, or stays paused. It is 202 when this definition has not passed a test call yet, or when the tool has a new secret: the service then makes a test call with sample_arguments (after a 401 or 503 it tries again for 60 seconds). After a success the tool goes live by itself; after a failure it stays a draft with the reason in last_test. Publishing the same again changes nothing but the revision, and brings a paused tool back unless you send keep_paused. A tool that this owner published under another name gets this one.`,
   body: z
     .strictObject({
       definition: z.strictObject(
@@ -311,6 +311,9 @@ export const publishTool = operation('PUT /tools/published/:name', {
       take_over: booleanSchema
         .default(false)
         .describe('Takes over the tool even while another workflow publishes it'),
+      keep_paused: booleanSchema
+        .default(false)
+        .describe('Leaves a tool that is paused as it is: it makes no test call and stays off'),
     })
     .meta({
       example: {

@@ -83,6 +83,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
       owner: { ...ownerFrom(body.owner), workflowName: body.owner.workflow_name },
       secretHash: body.secret_hash ?? null,
       takeOver: body.take_over,
+      keepPaused: body.keep_paused,
     });
     return withNotice({ ...toolJson(tool), secret }, await isAgentOn(deps, caller.workspace));
   });

@@ -4,7 +4,13 @@
 import express, { type Request, type Response } from 'express';
 import { createServer } from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import type { IDataObject, INode, INodeType, IWebhookDescription } from 'n8n-workflow';
+import type {
+  IDataObject,
+  INode,
+  INodeType,
+  IWebhookDescription,
+  WorkflowActivateMode,
+} from 'n8n-workflow';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { listenTracked } from '../../helpers/trackedServer.ts';
 import {
@@ -52,6 +58,8 @@ export interface Side {
    * what the node throws
    */
   activate(): Promise<void>;
+  /** What n8n does with a published workflow when it starts again. */
+  restart(): Promise<void>;
   /** delete, which stores the static data; then the URL is unregistered. */
   deactivate(): Promise<boolean>;
 }
@@ -143,14 +151,17 @@ function makeSide({ webhookId, isTest, sides, trigger, credential, options }: Si
   const load = () => workflowWith(node(), { id: workflowId, staticData: side.staticData });
 
   /** Runs a life-cycle method, and stores the static data afterwards. */
-  const hook = async (method: 'checkExists' | 'create' | 'delete'): Promise<boolean> => {
+  const hook = async (
+    method: 'checkExists' | 'create' | 'delete',
+    activation: WorkflowActivateMode = 'activate',
+  ): Promise<boolean> => {
     const wf = load();
     const context = new core.HookContext(
       wf,
       wf.getNode('Trigger')!,
       additionalData(credential, urls),
       method === 'delete' ? 'internal' : isTest ? 'manual' : 'trigger',
-      method === 'delete' ? 'update' : isTest ? 'manual' : 'activate',
+      method === 'delete' ? 'update' : isTest ? 'manual' : activation,
       webhookData,
     );
     const result = await triggerNode.webhookMethods!.default![method]!.call(context);
@@ -212,6 +223,9 @@ function makeSide({ webhookId, isTest, sides, trigger, credential, options }: Si
     async activate() {
       side.isRegistered = true;
       if (!(await side.checkExists())) await side.create();
+    },
+    async restart() {
+      if (!(await hook('checkExists', 'init'))) await hook('create', 'init');
     },
     async deactivate() {
       const result = await side.delete();

@@ -72,6 +72,31 @@ describe('Publishing', () => {
     expect(stage.wire.seen.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
   });
 
+  it.each([{ enabled: false }, { use_webhook: false }])(
+    'again because n8n starts again leaves what the team chose since: %j',
+    async (choice) => {
+      const { production: side } = await published();
+      await stage.service.api.patch('/api/agent', choice);
+      const { enabled, decided_by } = await agent();
+      await side.restart();
+      expect(await agent()).toMatchObject({ enabled, decided_by, webhook: { removed_at: null } });
+    },
+  );
+
+  it('for the first time when n8n starts turns the agent on', async () => {
+    const { production: side } = trigger();
+    await side.restart();
+    expect(await agent()).toMatchObject({ enabled: true, decided_by: 'webhook' });
+  });
+
+  it('a new version turns the agent on again and takes the brain back', async () => {
+    const { production: side } = await published();
+    await stage.service.api.patch('/api/agent', { enabled: false, use_webhook: false });
+    await side.deactivate();
+    await side.activate();
+    expect(await agent()).toMatchObject({ enabled: true, decided_by: 'webhook' });
+  });
+
   it('after unpublishing brings it back under its secret', async () => {
     const { production: side } = await published();
     const { secret } = stored(side);

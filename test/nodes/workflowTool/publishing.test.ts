@@ -105,6 +105,16 @@ describe('Publishing', () => {
     expect(side.executions).toHaveLength(1);
   });
 
+  it('again because n8n starts again leaves a tool paused that an owner paused', async () => {
+    const { production: side } = await published();
+    const { id } = await theTool();
+    await stage.service.api.post(`/api/tools/${id}/pause`);
+    await side.restart();
+    expect(await theTool()).toMatchObject({ id, status: 'paused', going_live: false });
+    expect(stored(side)).toMatchObject({ revision: 2 });
+    expect(side.executions).toHaveLength(1);
+  });
+
   it.each<[string, (trigger: Trigger, tool: Tool) => unknown, Json?]>([
     ['it is paused', (_, { id }) => stage.service.api.post(`/api/tools/${id}/pause`)],
     ['it was deleted', (_, { id }) => stage.service.api.delete(`/api/tools/${id}`)],

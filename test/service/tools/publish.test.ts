@@ -308,6 +308,15 @@ describe('A tool that somebody else has', () => {
     },
   );
 
+  it('that is paused stays so with keep_paused, and goes live without it', async () => {
+    const { id, secret } = await publishLive();
+    const secret_hash = hashOf(secret);
+    await service.api.post(`/api/tools/${id}/pause`);
+    const kept = await put({ keep_paused: true, secret_hash });
+    expect([kept.status, kept.body]).toMatchObject([200, { status: 'paused', going_live: false }]);
+    expect((await put({ secret_hash })).body).toMatchObject({ status: 'live' });
+  });
+
   it.each(OTHER_OWNERS)(
     'goes to %s that takes it over, with a new secret',
     async (_who, difference) => {

@@ -41,7 +41,7 @@ export const publishWebhook = operation('PUT /agent/webhook', {
   addsToStore: 'data',
   summary: 'Publish a workflow as the agent',
   description:
-    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or an owner has let another workflow take over. Publishing the same again changes only the revision, and turns that are under way go on.',
+    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or an owner has let another workflow take over. Publishing the same again changes only the revision, unless you send `turn_on`, and turns that are under way go on.',
   body: z
     .strictObject({
       endpoint: endpointSchema,
@@ -52,7 +52,9 @@ export const publishWebhook = operation('PUT /agent/webhook', {
         .describe('Takes the place of another workflow even while that one is published'),
       turn_on: booleanSchema
         .default(false)
-        .describe('Switches the agent on, so that customers get the answers of the workflow'),
+        .describe(
+          'Switches the agent on, and `use_webhook` too, so that customers get the answers of the workflow',
+        ),
       secret_hash: secretHashSchema.describe(
         'SHA-256 of the signing secret that the publisher holds. Without it, or when it is another one, the answer shows a new secret.',
       ),

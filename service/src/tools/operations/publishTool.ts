@@ -38,6 +38,8 @@ interface WantedPublication {
   readonly secretHash: string | null;
   /** Whether to take the tool even if somebody else has it in use. */
   readonly takeOver: boolean;
+  /** Whether a paused tool stays paused. */
+  readonly keepPaused: boolean;
 }
 
 interface PublishedTool {
@@ -49,8 +51,9 @@ interface PublishedTool {
 /**
  * Publishes a workflow as the workspace's tool of that name: creates or changes the tool and lets it
  * go live, after a test call if this definition and secret have not passed one. All of it happens in
- * one transaction. Publishing the same tool again changes only the revision. A tool that this owner
- * published under another name is renamed.
+ * one transaction. Publishing the same tool again changes only the revision; one that is paused goes
+ * live again, unless `keepPaused` is set. A tool that this owner published under another name is
+ * renamed.
  * @throws invalid_request (400); published_elsewhere (409) when somebody else has the tool in use;
  * tool_exists (409) for an HTTP tool, tool_limit_reached (409), target_url_* (422)
  */
@@ -76,6 +79,10 @@ export async function publishTool(
     const before = await findToolToPublish(tx, deps, workspace, wanted);
     if (before === null) await assertRoomForTool(tx, workspace);
     const published = await prepareTool(tx, deps, workspace, before, definition, wanted);
+    if (wanted.keepPaused && before?.status === 'paused') {
+      await tx.tools.put(published.tool);
+      return published;
+    }
     return {
       ...published,
       tool: await bringLive(tx, published.tool, sample, deps.clock.now()),

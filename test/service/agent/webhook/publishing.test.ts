@@ -73,6 +73,26 @@ describe('Publishing a workflow as the agent', () => {
     expect((await publish()).body).toMatchObject({ agent_enabled: true, notice: null });
   });
 
+  it('again leaves the brain that the team chose since, unless it is asked to turn the agent on', async () => {
+    await publish({ turn_on: true });
+    await api.patch('/api/agent', { use_webhook: false });
+    await publish();
+    expect(await agent()).toMatchObject({ decided_by: 'keyword', webhook: { removed_at: null } });
+    await publish({ turn_on: true });
+    expect(await agent()).toMatchObject({ decided_by: 'webhook' });
+  });
+
+  it('at another address, or after unpublishing, takes the brain back', async () => {
+    await publish();
+    await api.patch('/api/agent', { use_webhook: false });
+    await publish({ endpoint: `${ENDPOINT}-2` });
+    expect(await agent()).toMatchObject({ decided_by: 'webhook' });
+    await api.patch('/api/agent', { use_webhook: false });
+    await unpublish();
+    await publish({ endpoint: `${ENDPOINT}-2` });
+    expect(await agent()).toMatchObject({ decided_by: 'webhook' });
+  });
+
   it('again keeps the secret that the publisher holds, and gives a new one to a publisher that lost it', async () => {
     const { secret } = (await publish()).body;
     expect((await publish({ secret_hash: hashOf(secret), timeout: 90 })).body).toMatchObject({

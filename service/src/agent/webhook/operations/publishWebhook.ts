@@ -23,7 +23,7 @@ interface WantedWebhook {
   readonly secretHash: string | null;
   /** Take the place of another workflow even while that one is published. */
   readonly takeOver: boolean;
-  /** Switch the agent on. */
+  /** Switch the agent on, with the workflow as what decides. */
   readonly turnOn: boolean;
 }
 
@@ -36,7 +36,8 @@ export interface PublishedWebhook {
 
 /**
  * Makes a workflow the agent of the workspace: from now on, turns go to its address. Publishing it
- * again unchanged changes only the revision, and turns that are under way go on.
+ * again unchanged changes only the revision, unless `turnOn` asks for more, and turns that are under
+ * way go on.
  * @throws published_elsewhere (409) while another workflow is published; target_url_* (422)
  */
 export async function publishWebhook(
@@ -63,7 +64,15 @@ export async function publishWebhook(
       removedAt: null,
     };
     await tx.agentWebhooks.put(webhook);
-    const changes = { usesWebhook: true, ...(turnOn ? { enabled: true } : {}) };
+    // When n8n starts again, it publishes again. What the team chose since stays.
+    const isAgain =
+      before?.removedAt === null &&
+      isSameOwner(before.owner, owner) &&
+      before.endpoint === endpoint;
+    const changes = {
+      ...(turnOn || !isAgain ? { usesWebhook: true } : {}),
+      ...(turnOn ? { enabled: true } : {}),
+    };
     const settings = await changeAgentSettings(tx, deps, workspace, changes);
     return { webhook, secret, isAgentOn: isEnabled(settings) };
   });
