@@ -30,6 +30,8 @@ export interface Turn {
   readonly tools: readonly AgentTool[];
   /** False when this turn allows no more tool calls. The model then replies or hands over. */
   readonly mayCallTools: boolean;
+  /** False while a colleague has something to decide: closing would cancel it. */
+  readonly mayClose: boolean;
 }
 
 /** All that a model sees of a tool. */

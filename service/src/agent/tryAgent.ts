@@ -81,6 +81,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       calls: [],
       untold: [],
       mayAnswer: true,
+      mayClose: true,
       unanswered: [message],
       repliedAt: [],
       tools: await findLiveTools(tx, workspace.id),

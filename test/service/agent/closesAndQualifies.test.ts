@@ -13,6 +13,7 @@ describe('a model that closes and qualifies', () => {
     for (const event of ['conversation.closed', 'conversation.qualified', 'message.sent'] as const)
       await receiver.subscribe(agent.service, event);
     await agent.tool('find_stock');
+    await agent.tool('refund', { ask_before_running: true });
   });
   beforeEach(() => agent.reset());
   afterAll(async () => {
@@ -75,6 +76,21 @@ describe('a model that closes and qualifies', () => {
         .payloads('conversation.qualified')
         .filter(({ conversation }) => conversation.id === talk.id),
     ).toHaveLength(1);
+  });
+
+  it('stays open while a call waits for approval: the customer was promised word of it', async () => {
+    const close = {
+      name: 'close-conversation',
+      arguments: { verdict: 'goal_reached', summary: 'Refund asked.', message: 'Bye!' },
+    };
+    agent.model.answerBy(inOrder(toolCalls({ name: 'refund' }), toolCalls(close), text('Done.')));
+    const talk = await agent.talk('please refund me');
+    await talk.reply();
+    await talk.write('thanks, bye');
+    expect(await talk.reply(2)).toBe('Bye!');
+    expect(await talk.record()).toMatchObject({ status: 'ai_active', pending_approvals: 1 });
+    await talk.decide('approve');
+    expect(await talk.reply(3)).toBe('Done.');
   });
 
   it('qualifies beside a tool call too', async () => {

@@ -97,6 +97,25 @@ describe('the keyword agent', () => {
     expect(await talk.calls()).toEqual([]);
   });
 
+  it('does not close on a farewell while a colleague has to decide for a workflow', async () => {
+    const talk = await agent.talk('hello');
+    await talk.reply();
+    const { body: wait } = await agent.service.api.post('/api/waits', {
+      kind: 'decision',
+      conversation_id: talk.id,
+      message: 'Refund 49 EUR?',
+      resume_url: `http://127.0.0.1:${agent.tools.port}/resume`,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    await talk.write('thanks, bye');
+    expect(await talk.reply(2)).toBe('You are welcome. Write to me if you need anything else.');
+    expect(await talk.record()).toMatchObject({ status: 'ai_active' });
+    await agent.service.api.post(`/api/waits/${wait.id}/cancel`);
+    await talk.write('bye');
+    await talk.reply(3);
+    expect(await talk.record()).toMatchObject({ status: 'closed' });
+  });
+
   it('hands over on a phrase of the workspace', async () => {
     await agent.service.api.patch('/api/agent', { handover_phrases: ['call the captain'] });
     const talk = await agent.talk('Please call the captain!');

@@ -180,16 +180,15 @@ class Deciding {
     return wasOffered && isNo(this.#request.newest) ? this.#say('allRight') : null;
   }
 
-  /** Answers a farewell. It does not close while a call waits for approval, which closing would cancel. */
+  /** Answers a farewell. It does not close while a colleague has something to decide. */
   #answerToFarewell(): Step | null {
     const { newest, questions } = this.#request;
-    const { history, language } = this.#turn;
+    const { history, language, mayClose } = this.#turn;
     const calls = callsSince(history);
     const hasSucceeded = calls.some(({ status }) => status === 'succeeded');
     const isServed = hasSucceeded && questions.length === 0;
     if (!isFarewell(newest) && !(isThanks(newest) && isServed)) return null;
-    if (calls.some(({ status }) => status === 'pending_approval'))
-      return this.#say('youAreWelcome');
+    if (!mayClose) return this.#say('youAreWelcome');
     const verdict = hasSucceeded ? 'goal_reached' : 'unknown';
     const summary = summaryOf(history, calls);
     return { type: 'reply', text: sentence('farewell', language), close: { verdict, summary } };

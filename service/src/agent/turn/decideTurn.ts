@@ -95,7 +95,7 @@ export async function decideTurn(
   try {
     const step = await model.next(modelTurn(turn, language, notices.length === 0), modelSignal);
     if (step.type === 'deferred') return { type: 'deferred', notices: owedInWords(turn, language) };
-    const outcome = { ...toOutcome(step, language), decidedBy: model.decidedBy };
+    const outcome = { ...toOutcome(step, turn, language), decidedBy: model.decidedBy };
     return withNotices(
       outcome,
       outcome.type === 'tool_calls' ? notices : allNotices(turn, language),
@@ -254,6 +254,7 @@ function modelTurn(turn: LoadedTurn, language: Language, hasNoNotices: boolean):
     history: historyOf(turn),
     tools: [...turn.tools, ...turn.builtIn].map(toAgentTool),
     mayCallTools: hasNoNotices && callsOfTurn(turn).length < MAX_TOOL_CALLS_PER_TURN,
+    mayClose: turn.mayClose,
   };
 }
 
@@ -269,7 +270,7 @@ const HANDOVER_SENTENCES = {
 } as const;
 
 /** @throws Error when the step is empty */
-function toOutcome(step: Step, language: Language): Decided {
+function toOutcome(step: Step, { mayClose }: LoadedTurn, language: Language): Decided {
   switch (step.type) {
     case 'tool_calls':
       if (step.calls.length === 0)
@@ -289,7 +290,7 @@ function toOutcome(step: Step, language: Language): Decided {
       return {
         ...replyWith(step.text, []),
         qualify: step.qualify ?? false,
-        close: step.close ?? null,
+        close: mayClose ? (step.close ?? null) : null,
       };
   }
 }

@@ -42,6 +42,11 @@ const MAX_MESSAGES_COUNTED = 640;
 export interface LoadedTurn extends ConversationView {
   /** False while the conversation waits for a person. The agent then only says how calls ended. */
   readonly mayAnswer: boolean;
+  /**
+   * False while a call waits for approval or a workflow asks the team. The customer was promised word
+   * of it, and closing would cancel it.
+   */
+  readonly mayClose: boolean;
   /** The turn's number. A turn with a higher number makes this one stale. */
   readonly number: number;
   readonly settings: AgentSettings;
@@ -137,6 +142,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
+    mayClose: !(await awaitsDecision(tx, controlled.conversation)),
     number,
     settings,
     messages: newest.toReversed(),
@@ -151,6 +157,17 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     tools: await findLiveTools(tx, workspace.id),
     builtIn: await findBuiltInTools(tx, workspace.id),
   };
+}
+
+/** Whether a colleague has something to decide in the conversation. */
+async function awaitsDecision(
+  tx: Tx,
+  { id: conversationId, pendingApprovals }: Conversation,
+): Promise<boolean> {
+  if (pendingApprovals > 0) return true;
+  // At most one of them asks the customer.
+  const open = await tx.waits.find({ where: { conversationId, status: 'open' }, limit: 2 });
+  return open.some(({ kind }) => kind === 'decision');
 }
 
 /**

@@ -99,17 +99,19 @@ interface Setting {
   readonly tools?: readonly AgentTool[];
   readonly language?: Language;
   readonly mayCallTools?: boolean;
+  readonly mayClose?: boolean;
 }
 
 export async function next(
   history: readonly (HistoryItem | string)[],
-  { tools = TOOLS, language = 'en', mayCallTools = true }: Setting = {},
+  { tools = TOOLS, language = 'en', mayCallTools = true, mayClose = true }: Setting = {},
 ): Promise<Step> {
   const turn: Turn = {
     agent: { name: 'Agent', instructions: '', languages: [language] },
     language,
     tools,
     mayCallTools,
+    mayClose,
     history: history.map((item) => (typeof item === 'string' ? customer(item) : item)),
   };
   const start = performance.now();

@@ -46,6 +46,7 @@ export const turnOf = (turn: Partial<Turn> = {}): Turn => ({
   history: [customer('Where is order 7?')],
   tools: [lookupTool],
   mayCallTools: true,
+  mayClose: true,
   ...turn,
 });
 
