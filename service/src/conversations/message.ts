@@ -38,7 +38,10 @@ export interface Message extends Document {
     /** Why it failed, in words. */
     readonly error: string | null;
   } | null;
-  /** Sent by an automation beside the agent. It answers nothing that the customer wrote. */
+  /**
+   * Sent by an automation beside the agent, or by the agent only to say how a call ended. It answers
+   * nothing that the customer wrote.
+   */
   readonly isBesideAgent?: boolean;
   /** What decided a message of the agent. */
   readonly decidedBy?: DecidedBy;

@@ -7,6 +7,7 @@ import {
   KEYWORD_ONLY,
   startAgentService,
   type AgentService,
+  type Talk,
 } from './agentService.ts';
 
 describe('the keyword agent', () => {
@@ -29,6 +30,7 @@ describe('the keyword agent', () => {
       ask_before_running: true,
       read_only: false,
     });
+    await agent.tool('opening_hours', { description: 'Opening hours of the shop.' });
   });
   beforeEach(() => {
     agent.reset();
@@ -85,6 +87,56 @@ describe('the keyword agent', () => {
     await slow.give();
     expect(await talk.reply()).toContain('It has shipped.');
     expect(agent.tools.calls).toHaveLength(1);
+  });
+
+  describe('answers what a customer asks', () => {
+    const HOURS = 'What are your opening hours?';
+    const CANCELLED = 'Order A-1042 was cancelled.';
+    beforeEach(() => agent.tools.on('opening_hours', answers({ message: 'From 9 to 5.' })));
+
+    async function awaitingApproval(): Promise<Talk> {
+      const talk = await agent.talk('cancel order A-1042');
+      await talk.reply();
+      await talk.write('yes');
+      await talk.reply(2);
+      return talk;
+    }
+
+    it('while an approved call runs, once it has ended', async () => {
+      const slow = held(answers({ message: CANCELLED }));
+      agent.tools.on('cancel_order', slow.reply);
+      const talk = await awaitingApproval();
+      await talk.decide('approve');
+      await slow.asked;
+      await talk.write(HOURS);
+      await slow.give();
+      expect(await talk.reply(3)).toBe(`${CANCELLED}\n\nFrom 9 to 5.`);
+    });
+
+    it('while a person is in control, after the hand-back', async () => {
+      const talk = await awaitingApproval();
+      await talk.act('takeover');
+      await talk.write(HOURS);
+      await talk.decide('approve');
+      await talk.call(({ status }) => status === 'succeeded');
+      await talk.act('handback');
+      expect(await talk.reply(3)).toBe(`${CANCELLED}\n\nFrom 9 to 5.`);
+    });
+
+    it.each(['before', 'after'])(
+      'while a person is awaited, after the hand-back, with a result told %s it',
+      async (when) => {
+        const talk = await awaitingApproval();
+        await talk.write('I want to talk to a person');
+        await talk.reply(3);
+        if (when === 'after') await talk.write(HOURS);
+        await talk.decide('approve');
+        expect(await talk.reply(4)).toBe(CANCELLED);
+        if (when === 'before') await talk.write(HOURS);
+        await talk.act('handback');
+        expect(await talk.reply(5)).toBe('From 9 to 5.');
+      },
+    );
   });
 
   it('does not call what the customer declined, whatever they say afterwards', async () => {

@@ -1,6 +1,11 @@
 import { maskJson, maskText } from '../../platform/masking.ts';
 import { resultExcerpt, type ToolCall } from '../../tools/index.ts';
-import { lastDialogueMessage, type Contact, type Message } from '../../conversations/index.ts';
+import {
+  isDialogue,
+  lastDialogueMessage,
+  type Contact,
+  type Message,
+} from '../../conversations/index.ts';
 import type { HistoryItem, PastToolCall } from '../agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
@@ -20,7 +25,12 @@ const MAX_ARGUMENTS_CHARACTERS = 8 * 1024;
  * The conversation as the model may see it: messages and tool calls in order, with contact details
  * masked and results cut.
  */
-export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): HistoryItem[] {
+export function historyOf({
+  messages: loaded,
+  calls,
+  contact,
+  unanswered,
+}: LoadedTurn): HistoryItem[] {
   const messages = newestOf(loaded);
   const first = messages[0]?.number ?? 1;
   const recent = new Set(calls.slice(-RECENT_CALLS));
@@ -37,14 +47,14 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
       after,
       item: {
         type: 'tool_calls',
-        calls: step.map((call) => past(call, call.neededApproval && hasReplied)),
+        calls: step.map((call) => past(call, hasReplied && isLate(call))),
       },
     });
     if (!hasReplied) continue;
     for (const call of step) {
-      if (!call.neededApproval || call.finishedAt === null) continue;
+      if (!isLate(call) || call.finishedAt === null) continue;
       placed.push({
-        after: lastBefore(call.finishedAt),
+        after: placeOfResult(call.finishedAt),
         item: { type: 'late_result', call: past(call, false) },
       });
     }
@@ -59,10 +69,25 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
     ];
   });
 
-  function lastBefore(time: string): number {
-    return messages.findLast(({ createdAt }) => createdAt <= time)?.number ?? first;
+  /** Whether the call ended after the agent had said that it waits, and that is told as news. */
+  function isLate({ neededApproval, isTold, finishedAt }: ToolCall): boolean {
+    if (!neededApproval) return false;
+    // A result that was told while a person was awaited is old news, which no reply shows.
+    return !isTold || finishedAt === null || messages.some(isReplySince(finishedAt));
+  }
+
+  /** The messages that wait for an answer come last: they are the reason for this step. */
+  function placeOfResult(finishedAt: string): number {
+    const next = unanswered[0]?.number ?? Infinity;
+    return (
+      messages.findLast(({ number, createdAt }) => number < next && createdAt <= finishedAt)
+        ?.number ?? first
+    );
   }
 }
+
+const isReplySince = (time: string) => (message: Message) =>
+  message.direction === 'outbound' && isDialogue(message) && message.createdAt >= time;
 
 function historyItem({ sender, text, isBesideAgent }: Message, contact: Contact): HistoryItem {
   const masked = maskText(text, contact);

@@ -128,7 +128,7 @@ async function sendReply(
       text: replyText(turn, outcome),
       actor,
       ...(decidedBy && { decidedBy }),
-      ...besideWorkflow(turn),
+      ...(answersNothing(turn) && { isBesideAgent: true }),
     },
     now,
   );
@@ -143,11 +143,11 @@ async function sendReply(
 }
 
 /**
- * When a workflow is the agent and no message waits for an answer, the reply is only the service's own
- * sentences. They do not count as an answer.
+ * Whether the reply is only the service's own sentences, which do not count as an answer: the
+ * conversation waits for a person, or a workflow is the agent and no message waits for an answer.
  */
-const besideWorkflow = ({ settings, unanswered }: LoadedTurn) =>
-  usesWebhook(settings) && unanswered.length === 0 ? { isBesideAgent: true } : {};
+const answersNothing = ({ mayAnswer, settings, unanswered }: LoadedTurn): boolean =>
+  !mayAnswer || (usesWebhook(settings) && unanswered.length === 0);
 
 /** Notes that the customer was told of the turn's calls. */
 async function markTold(tx: Tx, { untold }: LoadedTurn): Promise<void> {
