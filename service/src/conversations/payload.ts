@@ -153,6 +153,7 @@ export const emitEvent = (
       workspaceId: about.workspace.id,
       name: detail.name,
       conversationId: about.conversation.id,
+      contactId: about.contact.id,
       facts: factsOf(detail, about.conversation),
       payload: (id) => eventPayload(id, detail, about, now),
     },

@@ -7,6 +7,8 @@ export interface Event extends Document {
   readonly name: EventName;
   /** Null for a sample sent as a test. */
   readonly conversationId: string | null;
+  /** Absent in samples, and in events of earlier versions. */
+  readonly contactId?: string;
   /** The JSON body, made once: the same for every subscription and attempt. */
   readonly body: string;
   /** What filters look at. Absent in samples, and in events of earlier versions. */

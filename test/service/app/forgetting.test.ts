@@ -3,7 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { forgetNext, startForgetting } from '../../../service/src/app/retention/forgetContacts.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
-import { forgetContact } from '../../../service/src/conversations/contacts/forgetContact.ts';
+import {
+  forgetContact,
+  forgettingJobId,
+} from '../../../service/src/conversations/contacts/forgetContact.ts';
 import {
   FORGETTING_QUEUE,
   type Contact,
@@ -19,7 +22,9 @@ import type { OutboundMessage } from '../../../service/src/channels/outbound/out
 import type { SystemNote } from '../../../service/src/conversations/systemNote.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import type { WebhookTurn } from '../../../service/src/agent/webhook/webhookTurn.ts';
+import { RANK } from '../../../service/src/deliveries/delivery.ts';
 import type { Event } from '../../../service/src/deliveries/event.ts';
+import { requeueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import type { Increment } from '../../../service/src/platform/counting/count.ts';
 import { systemClock, timestamp } from '../../../service/src/platform/clock.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
@@ -199,6 +204,48 @@ describe('forgetting a contact', () => {
     expect(PERSONAL.filter((word) => text.includes(word))).toEqual([]);
     const stored = await service.stored();
     expect(PERSONAL.filter((word) => stored.includes(word))).toEqual([]);
+  });
+
+  it('sends and shows no event of the contact from the first moment on, before the job has begun', async () => {
+    const wanted = { event: 'message.received', target_url: receiver.url };
+    const path = `/api/hooks/${(await api.post('/api/hooks', wanted)).body.id}/deliveries`;
+    const deliveries = async () => (await service.api.get(path)).body.data;
+    const theirs = await chatCustomer(service.url, { name: 'Zoraida' });
+    await theirs.write('I grow myorchid');
+    await (await chatCustomer(service.url)).write('I stay');
+    const [other, delivery] = await waitFor('the first attempts', async () => {
+      const all = await deliveries();
+      return all.every(({ attempts }: { attempts: unknown[] }) => attempts.length === 1) && all;
+    });
+    const sentBefore = receiver.requests.length;
+
+    await service.changeStored(async (store) => {
+      const { contactId } = theirs;
+      const contact = await store.transaction((tx) => tx.contacts.peek(contactId));
+      const by = { type: 'team_member', name: 'ana' } as const;
+      const within = { id: contact!.workspaceId } as Workspace;
+      await forgetContact({ store, clock: systemClock }, within, contactId, by);
+      const round = { trigger: 'manual', isRepeat: false, rank: RANK.new } as const;
+      await store.transaction(async (tx) => {
+        await tx.jobs.complete(forgettingJobId(contactId));
+        for (const { id } of [delivery, other])
+          await requeueDelivery(tx, (await tx.deliveries.get(id))!, round, new Date());
+      });
+    });
+
+    expect((await deliveries()).map(({ id }: { id: string }) => id)).toEqual([other.id]);
+    const page = `/keys${path.replace('/api/hooks', '/subscriptions')}`;
+    const again = await signedInBrowser(service.url);
+    expect((await again.get(`${page}/${other.id}`)).text).toContain('I stay');
+    expect((await again.get(`${page}/${delivery.id}`)).status).toBe(404);
+    expect((await service.api.post(`${path}/${delivery.id}/redeliver`)).status).toBe(404);
+    await waitFor('the other to be sent again', () => receiver.requests.length > sentBefore);
+    const stored = await service.changeStored((store) =>
+      store.transaction((tx) => tx.deliveries.peek(delivery.id)),
+    );
+    expect(stored).toMatchObject({ status: 'cancelled', attempts: [{ number: 1 }] });
+    const sent = receiver.requests.slice(sentBefore).map(({ rawBody }) => String(rawBody));
+    expect(sent.filter((body) => body.includes('myorchid'))).toEqual([]);
   });
 
   it('asks once more, and removes nothing until the box is ticked', async () => {

@@ -45,6 +45,7 @@ describe('a subscription of one event, as the first release stored it', () => {
       workspaceId: workspace.id,
       name,
       conversationId: 'conv_1',
+      contactId: 'ctc_1',
       facts: { sender: 'api' },
       payload: () => ({}),
     } as const;

@@ -10,6 +10,7 @@ import {
 } from '../../platform/http/page.ts';
 import type { Workspace } from '../../team/index.ts';
 import { requeueDelivery } from './emit.ts';
+import { withoutForgotten } from './forgotten.ts';
 import { peekSubscription } from './subscriptions.ts';
 
 /**
@@ -25,7 +26,8 @@ export const listDeliveries = (
 ) =>
   store.transaction(async (tx) => {
     await peekSubscription(tx, workspace, subscriptionId);
-    return newestFirst(tx.deliveries, { subscriptionId, ...filter }, page);
+    const found = await newestFirst(tx.deliveries, { subscriptionId, ...filter }, page);
+    return { ...found, items: await withoutForgotten(tx, found.items) };
   });
 
 /**
@@ -41,7 +43,8 @@ export const redeliver = (
 ) =>
   store.transaction(async (tx): Promise<Delivery> => {
     await peekSubscription(tx, workspace, subscriptionId);
-    const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
+    const found = await findDelivery(tx, subscriptionId, deliveryOrEventId);
+    const [delivery] = await withoutForgotten(tx, found ? [found] : []);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {
       throw errorWithFix('delivery_pending', `Delivery ${delivery.id} is still on its way.`);

@@ -6,6 +6,7 @@ import type { Delivery } from '../delivery.ts';
 import type { Event } from '../event.ts';
 import { curlCommand, requestHeaders, stampRequest } from '../request.ts';
 import { openSecrets, type Subscription } from '../subscription.ts';
+import { isAboutForgotten } from './forgotten.ts';
 import { findActiveSubscriptions, peekSubscription } from './subscriptions.ts';
 
 /** A delivery, what it sends, and where. */
@@ -27,7 +28,9 @@ export const getDeliveryDetails = (
     const subscription = await peekSubscription(tx, workspace, subscriptionId);
     const delivery = await tx.deliveries.peek(deliveryId);
     if (delivery?.subscriptionId !== subscriptionId) throw notFound('delivery', deliveryId);
-    return { delivery, subscription, event: await tx.events.peek(delivery.eventId) };
+    const event = await tx.events.peek(delivery.eventId);
+    if (event && (await isAboutForgotten(tx, event))) throw notFound('delivery', deliveryId);
+    return { delivery, subscription, event };
   });
 
 export type FoundDelivery = Pick<DeliveryDetails, 'delivery' | 'subscription'>;

@@ -13,6 +13,7 @@ export interface EventToEmit {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;
+  readonly contactId: string;
   /** What filters look at. */
   readonly facts: EventFacts;
   /** Makes the payload from the event's id. Called only if a subscription asks for the event. */
@@ -26,7 +27,7 @@ export interface EventToEmit {
  */
 export async function emit(
   tx: Tx,
-  { workspaceId, name, conversationId, facts, payload }: EventToEmit,
+  { workspaceId, name, conversationId, contactId, facts, payload }: EventToEmit,
   now: Date,
 ): Promise<void> {
   const subscriptions = (await findSubscriptions(tx, workspaceId)).filter(
@@ -39,6 +40,7 @@ export async function emit(
     workspaceId,
     name,
     conversationId,
+    contactId,
     facts,
     body: JSON.stringify(payload(id)),
     createdAt: timestamp(now),

@@ -1,6 +1,7 @@
 import type { Tx } from '../../store/collections.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Event } from '../event.ts';
+import { isAboutForgotten } from '../operations/forgotten.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { isRemoved, openSecrets, wants, type Subscription } from '../subscription.ts';
 import type { Job } from '../../store/store.ts';
@@ -32,8 +33,8 @@ export type LoadedDelivery =
 
 /**
  * Reads the deliveries of claimed jobs, in one transaction. Gives back the jobs of removed and
- * paused subscriptions. Cancels deliveries whose subscription or event is gone, and those whose
- * event the subscription no longer wants.
+ * paused subscriptions. Cancels deliveries whose subscription or event is gone, those about a
+ * forgotten contact, and those whose event the subscription no longer wants.
  */
 export function loadDueDeliveries(
   deps: Deps,
@@ -52,9 +53,11 @@ async function load(
 ): Promise<LoadedDelivery> {
   const delivery = await tx.deliveries.peek(job.id);
   if (delivery?.status !== 'pending') return dropJob(tx, job);
-  const subscription = await tx.subscriptions.peek(delivery.subscriptionId);
-  const event = await tx.events.peek(delivery.eventId);
-  if (!subscription || !event) return cancel(tx, job);
+  const [subscription, event] = await Promise.all([
+    tx.subscriptions.peek(delivery.subscriptionId),
+    tx.events.peek(delivery.eventId),
+  ]);
+  if (!subscription || !event || (await isAboutForgotten(tx, event))) return cancel(tx, job);
   if (isRemoved(subscription)) {
     await tx.jobs.release(job.id, job);
     return { type: 'parked' };
