@@ -5,6 +5,7 @@ import type { Conversation } from '../../../service/src/conversations/conversati
 import type { DeliveryStatus } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { OutboundMessage } from '../../../service/src/channels/outbound/outboundMessage.ts';
+import type { WebhookTurn } from '../../../service/src/agent/webhook/webhookTurn.ts';
 import type { ToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import { sweepAll } from '../../../service/src/app/retention/housekeeping.ts';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
@@ -26,7 +27,7 @@ describe('housekeeping', () => {
   });
   afterEach(() => fresh.remove());
 
-  it('removes old events, finished deliveries, tool calls and outbound messages, and expired answers and sessions, and nothing else', async () => {
+  it('removes old events, finished deliveries, tool calls, turns and outbound messages, and expired answers and sessions, and nothing else', async () => {
     await store.transaction(async (tx) => {
       const putDelivery = (status: DeliveryStatus, days: number) =>
         tx.deliveries.put(storedDelivery({ status, createdAt: daysAgo(days) }));
@@ -34,17 +35,28 @@ describe('housekeeping', () => {
       await putDelivery('pending', 31);
       await putDelivery('failed', 29);
       for (const days of [31, 29]) await tx.events.put(storedEvent({ createdAt: daysAgo(days) }));
-      for (const [status, days] of [
-        ['succeeded', 31],
-        ['pending_approval', 31],
-        ['failed', 29],
+      for (const [status, days, finishedDays] of [
+        ['succeeded', 32, 31],
+        ['rejected', 31, 29],
+        ['pending_approval', 31, null],
+        ['failed', 29, 29],
       ] as const) {
         await tx.toolCalls.put({
           id: newId('call'),
           workspaceId: 'w',
           status,
           createdAt: daysAgo(days),
+          finishedAt: finishedDays === null ? null : daysAgo(finishedDays),
         } as ToolCall);
+      }
+      for (const endedDays of [31, 29]) {
+        await tx.webhookTurns.put({
+          id: newId('turn'),
+          workspaceId: 'w',
+          status: 'answered',
+          createdAt: daysAgo(32),
+          endedAt: daysAgo(endedDays),
+        } as WebhookTurn);
       }
       for (const [status, days] of [
         ['read', 31],
@@ -100,9 +112,11 @@ describe('housekeeping', () => {
       expect(await tx.sessions.get('old')).toBeNull();
       expect(await tx.sessions.get('new')).not.toBeNull();
       expect(statuses(await tx.toolCalls.find(all))).toEqual([
+        ['rejected', daysAgo(31)],
         ['pending_approval', daysAgo(31)],
         ['failed', daysAgo(29)],
       ]);
+      expect(await tx.webhookTurns.find(all)).toMatchObject([{ endedAt: daysAgo(29) }]);
       expect(statuses(await tx.outboundMessages.find(all))).toEqual([
         ['pending', daysAgo(31)],
         ['sent', daysAgo(29)],

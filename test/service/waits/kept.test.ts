@@ -50,6 +50,24 @@ describe('waits', () => {
     expect(await statusOf(`/api/waits/${waiting.id}`)).toBe(200);
   });
 
+  it('that were open for longer than RETENTION_DAYS are kept for so many days after they ended', async () => {
+    const [early, late] = [stage.n8n.execution(), stage.n8n.execution()];
+    const fields = { expires_at: new Date(stage.now() + 30 * DAY_MS).toISOString() };
+    const first = await askTeam(stage, early, fields);
+    const second = await askTeam(stage, late, fields);
+    stage.pass(5 * DAY_MS);
+    await decide(stage, first);
+    await goesOn(early);
+    stage.pass(DAY_MS);
+    await decide(stage, second);
+    await goesOn(late);
+    stage.pass(2.5 * DAY_MS);
+    await isGone(`/api/waits/${first.id}`);
+    expect(await waitOf(stage, second)).toMatchObject({ status: 'approved' });
+    stage.pass(DAY_MS);
+    await isGone(`/api/waits/${second.id}`);
+  });
+
   it('keep their conversation as long as they are open, and go with it', async () => {
     const expiresAt = new Date(stage.now() + 20 * DAY_MS).toISOString();
     const { talk, execution, wait } = await askNewCustomer(stage, { expires_at: expiresAt });

@@ -105,10 +105,10 @@ async function sweepAndReschedule(
 
 /**
  * One whole sweep, in small transactions. It removes expired sessions, presences and answers to
- * repeated writes, and visitors who wrote nothing for a day; after RETENTION_DAYS events, deliveries,
- * tool calls, turns of workflows, waits and outbound messages; after CONVERSATION_RETENTION_DAYS
- * conversations; and counters of long ago. Two sweeps at once do no harm: each document is locked and
- * checked again before it is removed.
+ * repeated writes, and visitors who wrote nothing for a day; after RETENTION_DAYS events, deliveries
+ * and outbound messages, and so many days after their end tool calls, turns of workflows and waits;
+ * after CONVERSATION_RETENTION_DAYS conversations; and counters of long ago. Two sweeps at once do no
+ * harm: each document is locked and checked again before it is removed.
  * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
 export async function sweepAll(
@@ -124,9 +124,16 @@ export async function sweepAll(
   await removeSilentVisitors({ store }, daysAgo(SILENT_VISITOR_DAYS));
   const { givenUp, owed } = await sweepDeliveries(store, before);
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
-  await sweepOlder(store, 'toolCalls', before, isComplete);
-  await sweepOlder(store, 'waits', before, isOver);
-  await sweepOlder(store, 'webhookTurns', before, (turn) => !isOpen(turn));
+  // An approval or a question may have been open for most of that time.
+  const isPast = (endedAt: string | null) => (endedAt ?? '') < before;
+  await sweepOlder(
+    store,
+    'toolCalls',
+    before,
+    (call) => isComplete(call) && isPast(call.finishedAt),
+  );
+  await sweepOlder(store, 'waits', before, (wait) => isOver(wait) && isPast(wait.endedAt));
+  await sweepOlder(store, 'webhookTurns', before, (turn) => !isOpen(turn) && isPast(turn.endedAt));
   await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
     await removeOldConversations({ store }, daysAgo(retention.conversationDays), now);
