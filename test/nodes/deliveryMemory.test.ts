@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { EventEmitter } from 'node:events';
 import type * as deliveryMemoryFile from '../../nodes/ConversationService/trigger/deliveryMemory';
 import { builtFile } from './helpers/builtFile.ts';
 
@@ -7,8 +6,7 @@ const { DeliveryMemory } = builtFile<typeof deliveryMemoryFile>('trigger/deliver
 type DeliveryMemory = deliveryMemoryFile.DeliveryMemory;
 type DeliveryAttempt = deliveryMemoryFile.DeliveryAttempt;
 
-const response = (destroyed = false) =>
-  Object.assign(new EventEmitter(), { statusCode: 200, destroyed });
+const response = () => ({ statusCode: 200, end() {} });
 const sent = (signedAt = 100): DeliveryAttempt => ({ signedAt, round: null, isManual: false });
 const askedFor = (signedAt: number, round: number | null = null): DeliveryAttempt => ({
   signedAt,
@@ -16,22 +14,21 @@ const askedFor = (signedAt: number, round: number | null = null): DeliveryAttemp
   isManual: true,
 });
 
-/** A delivery is accepted: its response ends with a 2xx. */
+/** A delivery is accepted: n8n ends its response with a 2xx. */
 function accept(memory: DeliveryMemory, key: string, attempt = sent()) {
   const res = response();
   memory.follow(key, res, attempt);
-  res.emit('finish');
+  res.end();
 }
 
 describe('DeliveryMemory', () => {
-  it('remembers a delivery once its response has ended with a 2xx, not before', () => {
+  it('remembers a delivery once n8n has ended its response with a 2xx, not before', () => {
     const memory = new DeliveryMemory();
     const res = response();
     expect(memory.stateOf('evt_1', sent())).toBe('new');
     memory.follow('evt_1', res, sent());
     expect(memory.stateOf('evt_1', sent())).toBe('in_flight');
-    res.emit('finish');
-    res.emit('close');
+    res.end();
     expect(memory.stateOf('evt_1', sent())).toBe('done');
     expect(memory.stateOf('evt_2', sent())).toBe('new');
   });
@@ -41,22 +38,34 @@ describe('DeliveryMemory', () => {
     const res = response();
     memory.follow('evt_1', res, sent());
     res.statusCode = 500;
-    res.emit('finish');
+    res.end();
     expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  it('accepts a delivery again when its caller hung up before the answer', () => {
-    const memory = new DeliveryMemory();
-    const res = response();
-    memory.follow('evt_1', res, sent());
-    res.emit('close');
-    expect(memory.stateOf('evt_1', sent())).toBe('new');
+  it('passes on what n8n ends the response with', () => {
+    const written: unknown[] = [];
+    const res = { statusCode: 200, end: (...args: unknown[]) => written.push(...args) };
+    new DeliveryMemory().follow('evt_1', res, sent());
+    expect(res.end('{}', 'utf8')).toBe(2);
+    expect(written).toEqual(['{}', 'utf8']);
   });
 
-  it('does not wait for a response that has closed already', () => {
-    const memory = new DeliveryMemory();
-    memory.follow('evt_1', response(true), sent());
-    expect(memory.stateOf('evt_1', sent())).toBe('new');
+  it('accepts a delivery again that was in flight for more than an hour', () => {
+    let nowMs = 0;
+    const memory = new DeliveryMemory(10, () => nowMs);
+    const [first, second] = [response(), response()];
+    const state = () => memory.stateOf('evt_1', sent());
+    memory.follow('evt_1', first, sent());
+    nowMs = 3_600_000;
+    expect(state()).toBe('in_flight');
+    nowMs += 1;
+    expect(state()).toBe('new');
+    memory.follow('evt_1', second, sent());
+    first.statusCode = 500;
+    first.end(); // of the one that was forgotten: the later one is still in flight
+    expect(state()).toBe('in_flight');
+    second.end();
+    expect(state()).toBe('done');
   });
 
   describe('when an attempt says that somebody asked for it', () => {
@@ -89,9 +98,10 @@ describe('DeliveryMemory', () => {
       const attempts = [askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)];
       expect(attempts.map(state)).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
       memory.follow('evt_1', second, askedFor(110, 2));
-      first.emit('close'); // of the earlier round: the later one is still in flight
+      first.statusCode = 500;
+      first.end(); // of the earlier round: the later one is still in flight
       expect(state(askedFor(111, 2))).toBe('in_flight');
-      second.emit('finish');
+      second.end();
       expect(state(askedFor(111, 2))).toBe('done');
     });
   });

@@ -1,8 +1,8 @@
-/** The part of an HTTP response that tells how it ended. */
+/** The part of an HTTP response that tells how n8n ended it. */
 export interface EndingResponse {
 	statusCode: number;
-	destroyed: boolean;
-	once(event: 'finish' | 'close', listener: () => void): unknown;
+	// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as node declares it: overloads
+	end(...args: any[]): any;
 }
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
@@ -29,47 +29,61 @@ const isAskedAfter = (attempt: DeliveryAttempt, earlier: DeliveryAttempt): boole
 	attempt.signedAt > earlier.signedAt &&
 	(attempt.round === null || earlier.round === null || attempt.round > earlier.round);
 
+/** How long a delivery may be in flight before it counts as lost. */
+const MAX_FLIGHT_MS = 60 * 60 * 1000;
+
 /**
  * Remembers the deliveries that this process has accepted, so that a repeat starts no second execution.
  *
- * A delivery counts as done once its response has ended with a 2xx. n8n starts the execution after the
- * trigger returns and may still answer 500. Then the repeat must start it.
+ * A delivery counts as done once n8n has ended its response with a 2xx. n8n starts the execution after
+ * the trigger returns and may still answer 500. Then the repeat must start it. Until then the delivery
+ * is in flight, even after the service has hung up: an n8n at its limit of executions stores the
+ * execution first, and answers only when it may run.
  *
  * Keeps the newest `capacity` deliveries (10,000 by default, about 2 MB). An older delivery would
- * be accepted again. Those in flight are as many as the open connections. Everything is in memory:
- * after a restart, or in a second webhook process of n8n, nothing is remembered.
+ * be accepted again, and so would one that is in flight for more than an hour. Everything is in
+ * memory: after a restart, or in a second webhook process of n8n, nothing is remembered.
  */
 export class DeliveryMemory {
-	private readonly inFlight = new Map<string, DeliveryAttempt>();
+	private readonly inFlight = new Map<string, { attempt: DeliveryAttempt; since: number }>();
 
 	private readonly done = new Map<string, DeliveryAttempt>();
 
 	private readonly capacity: number;
 
-	constructor(capacity = 10_000) {
+	private readonly now: () => number;
+
+	constructor(capacity = 10_000, now: () => number = Date.now) {
 		this.capacity = capacity;
+		this.now = now;
 	}
 
 	/** The state of a delivery that has arrived. It is new if somebody asked for it since the last time. */
 	stateOf(key: string, attempt: DeliveryAttempt): DeliveryState {
+		this.forgetLost();
 		const [done, inFlight] = [this.done.get(key), this.inFlight.get(key)];
 		if (done && !isAskedAfter(attempt, done)) return 'done';
-		return inFlight && !isAskedAfter(attempt, inFlight) ? 'in_flight' : 'new';
+		return inFlight && !isAskedAfter(attempt, inFlight.attempt) ? 'in_flight' : 'new';
 	}
 
-	/** Watches the response to a delivery, and remembers the delivery when it ends with a 2xx. */
+	/** Remembers the delivery when n8n ends its response with a 2xx, even if the caller has hung up. */
 	follow(key: string, response: EndingResponse, attempt: DeliveryAttempt): void {
-		if (response.destroyed) return;
-		this.inFlight.set(key, attempt);
-		const leaveFlight = () => {
-			if (this.inFlight.get(key) === attempt) this.inFlight.delete(key);
-		};
-		response.once('finish', () => {
-			leaveFlight();
+		this.inFlight.delete(key); // The Map stays in the order of time.
+		this.inFlight.set(key, { attempt, since: this.now() });
+		const { end } = response;
+		response.end = (...args: unknown[]) => {
+			if (this.inFlight.get(key)?.attempt === attempt) this.inFlight.delete(key);
 			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, attempt);
-		});
-		// Without a "finish" before, the caller hung up before a 2xx and will repeat the delivery.
-		response.once('close', leaveFlight);
+			return end.apply(response, args) as unknown;
+		};
+	}
+
+	private forgetLost(): void {
+		const oldest = this.now() - MAX_FLIGHT_MS;
+		for (const [key, { since }] of this.inFlight) {
+			if (since >= oldest) break;
+			this.inFlight.delete(key);
+		}
 	}
 
 	private remember(key: string, attempt: DeliveryAttempt): void {

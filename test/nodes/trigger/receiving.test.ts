@@ -192,16 +192,30 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it('takes a repeat when the connection broke before the answer', async () => {
-    const side = await activated();
-    const payload = payloadOf();
-    const { startExecution } = side;
-    side.startExecution = (_json, res) => void res.destroy();
-    await expect(send(side, { payload })).rejects.toThrow();
-    side.startExecution = startExecution;
-    expect((await send(side, { payload })).status).toBe(200);
-    expect(side.executions).toHaveLength(1);
-  });
+  it.each([
+    ['accepts it in the end', 200, 200, 1],
+    ['answers 500 in the end', 500, 200, 2],
+  ])(
+    'answers repeats 503 after the service hung up, until n8n %s',
+    async (_what, status, repeatStatus, executions) => {
+      const side = await activated();
+      const payload = payloadOf();
+      const { startExecution } = side;
+      const { started, hungUp, finish } = heldBack(side);
+      const abort = new AbortController();
+      const first = send(side, { payload, signal: abort.signal });
+      await started;
+      abort.abort();
+      await expect(first).rejects.toThrow();
+      await hungUp;
+      side.startExecution = startExecution;
+      for (let repeat = 1; repeat <= 3; repeat += 1)
+        expect((await send(side, { payload })).status).toBe(503);
+      await finish(status, {});
+      expect((await send(side, { payload })).status).toBe(repeatStatus);
+      expect(side.executions).toHaveLength(executions);
+    },
+  );
 
   it.each([
     [
