@@ -168,6 +168,19 @@ describe('a call that a person decides about is told by events', () => {
       expect(tools.at(tool.path)).toHaveLength(before);
     });
 
+    it('the page of its tool does not show it', async () => {
+      const { tool, conversationId, asked } = await requested();
+      const { tool_call_id: callId } = asked.approval;
+      const ben = await signedInBrowser(service.url);
+      const shown = async (path: string) => (await ben.get(path)).html;
+      expect(await shown(`/tools/${tool.id}`)).toContain(callId);
+      await service.changeStored((store) => forget(store, conversationId));
+      const again = await signedInBrowser(service.url);
+      for (const part of ['', '/fragment'])
+        expect((await again.get(`/tools/${tool.id}${part}`)).html).not.toContain(callId);
+      expect((await again.get(`/tools/${tool.id}?call=${callId}`)).status).toBe(404);
+    });
+
     it('it expires without a word', async () => {
       const { conversationId, asked } = await requested();
       const { tool_call_id: callId } = asked.approval;

@@ -5,6 +5,7 @@ import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import { MAX_TOOLS, type Tool } from '../tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
+import { isOfForgotten } from './toolCalls.ts';
 
 /**
  * Loads a tool and locks it until the transaction ends. @throws not_found (404), also for another
@@ -73,7 +74,7 @@ const RECENT_CALLS = 20;
 
 export interface ToolInDetail {
   readonly tool: Tool;
-  /** Newest first. */
+  /** Newest first, without those of forgotten contacts. */
   readonly calls: readonly ToolCall[];
   /** The call that was asked for by its id; null when none was. */
   readonly shown: ToolCall | null;
@@ -83,7 +84,8 @@ export interface ToolInDetail {
 /**
  * Reads a tool with its recent calls.
  * @param callId a call of the tool to read as well; null for none
- * @throws not_found (404), also for another workspace's tool and for a call of another tool
+ * @throws not_found (404), also for another workspace's tool, and for a call of another tool or of a
+ * forgotten contact
  */
 export const readTool = (
   { store, reactions }: Deps,
@@ -93,13 +95,22 @@ export const readTool = (
 ) =>
   store.transaction(async (tx): Promise<ToolInDetail> => {
     const tool = await peekTool(tx, workspace, id);
-    const calls = await tx.toolCalls.find({
+    const newest = await tx.toolCalls.find({
       where: { toolId: id },
       direction: 'desc',
       limit: RECENT_CALLS,
     });
-    const shown = callId === null ? null : await tx.toolCalls.peek(callId);
-    if (callId !== null && shown?.toolId !== id) throw notFound('call of this tool', callId);
+    const calls: ToolCall[] = [];
+    for (const call of newest) if (!(await isOfForgotten(tx, call))) calls.push(call);
+    const shown = callId === null ? null : await peekCallOf(tx, tool, callId);
     const isAgentOn = await reactions.isAgentOn(tx, workspace.id);
     return { tool, calls, shown, isAgentOn };
   });
+
+/** @throws not_found (404), also when the contact was forgotten */
+async function peekCallOf(tx: Tx, tool: Tool, callId: string): Promise<ToolCall> {
+  const call = await tx.toolCalls.peek(callId);
+  if (call?.toolId !== tool.id || (await isOfForgotten(tx, call)))
+    throw notFound('call of this tool', callId);
+  return call;
+}
