@@ -313,4 +313,19 @@ describe('a call of a tool', () => {
       }
     });
   });
+
+  it('cannot be read without its conversation, whose contact says what to mask', async () => {
+    const { record } = await call('Webhook', 'agent', [{ json: { to: 'ana@example.com' } }]);
+    const ids = async () =>
+      (await service.api.get('/api/tool-calls?limit=200')).body.data.map(
+        (each: { tool_call_id: string }) => each.tool_call_id,
+      );
+    expect(await ids()).toContain(record.tool_call_id);
+    // As another process sees it that read the call just before both were removed.
+    await service.changeStored((store) =>
+      store.transaction((tx) => tx.conversations.delete(record.conversation_id)),
+    );
+    expect((await service.api.get(`/api/tool-calls/${record.tool_call_id}`)).status).toBe(404);
+    expect(await ids()).not.toContain(record.tool_call_id);
+  });
 });

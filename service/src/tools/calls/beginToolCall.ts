@@ -8,7 +8,7 @@ import {
   recoverInterrupted,
   type ToolCall,
 } from './toolCall.ts';
-import { lockToolCall, enqueueToolCall, isOfForgotten } from '../operations/toolCalls.ts';
+import { lockToolCall, enqueueToolCall, isCallGone } from '../operations/toolCalls.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
 import type { Lease } from '../../platform/jobs/worker.ts';
 import { maxAttemptMs } from './attemptToolCall.ts';
@@ -47,7 +47,7 @@ export async function beginToolCall(
     const saveCompleted = (completed: ToolCall) =>
       completeToolCall(tx, deps, stored, completed, now).then(() => null);
     if (call.status !== 'running') return saveCompleted(call);
-    if (await isOfForgotten(tx, call)) return saveCompleted(complete(call, 'cancelled', now));
+    if (await isCallGone(tx, call)) return saveCompleted(complete(call, 'cancelled', now));
     if (isBuiltIn(call))
       return saveCompleted(await deps.reactions.onBuiltInCall(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);

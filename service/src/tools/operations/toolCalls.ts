@@ -26,7 +26,7 @@ export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Pr
  */
 export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
   const call = await lockConversationThenCall(tx, await peekToolCall(tx, workspace, id));
-  if (!call || (await isOfForgotten(tx, call))) throw notFound('tool call', id);
+  if (!call || (await isCallGone(tx, call))) throw notFound('tool call', id);
   return call;
 }
 
@@ -55,19 +55,22 @@ export const viewToolCall = async (tx: Tx, call: ToolCall): Promise<ToolCallView
   contact: await findContactOf(tx, call.conversationId),
 });
 
-/** Whether the call's contact was forgotten, so that the call is about to be removed. */
-const isBeingForgotten = ({ contact }: Pick<ToolCallView, 'contact'>): boolean =>
-  contact !== null && isForgotten(contact);
+/**
+ * Whether the call's contact was forgotten, so that the call is about to be removed, or its
+ * conversation was removed since the call was read. Nobody may see it then.
+ */
+const isGone = ({ call, contact }: ToolCallView): boolean =>
+  contact === null ? call.conversationId !== null : isForgotten(contact);
 
-/** As `isBeingForgotten`. The contact of a locked call cannot be forgotten before the lock ends. */
-export const isOfForgotten = async (tx: Tx, call: ToolCall): Promise<boolean> =>
-  isBeingForgotten(await viewToolCall(tx, call));
+/** As `isGone`. The contact of a locked call cannot be forgotten before the lock ends. */
+export const isCallGone = async (tx: Tx, call: ToolCall): Promise<boolean> =>
+  isGone(await viewToolCall(tx, call));
 
 /** @throws not_found (404) */
 export const getToolCall = ({ store }: Deps, workspace: Workspace, id: string) =>
   store.transaction(async (tx) => {
     const view = await viewToolCall(tx, await peekToolCall(tx, workspace, id));
-    if (isBeingForgotten(view)) throw notFound('tool call', id);
+    if (isGone(view)) throw notFound('tool call', id);
     return view;
   });
 
@@ -85,7 +88,7 @@ export const listToolCalls = (
     const items: ToolCallView[] = [];
     for (const call of found.items) {
       const view = await viewToolCall(tx, call);
-      if (!isBeingForgotten(view)) items.push(view);
+      if (!isGone(view)) items.push(view);
     }
     return { ...found, items };
   });

@@ -5,7 +5,7 @@ import { newestFirst, type PageRequest } from '../../platform/http/page.ts';
 import { MAX_TOOLS, type Tool } from '../tool.ts';
 import type { ToolCall } from '../calls/toolCall.ts';
 import type { Workspace } from '../../team/index.ts';
-import { isOfForgotten } from './toolCalls.ts';
+import { isCallGone } from './toolCalls.ts';
 
 /**
  * Loads a tool and locks it until the transaction ends. @throws not_found (404), also for another
@@ -101,7 +101,7 @@ export const readTool = (
       limit: RECENT_CALLS,
     });
     const calls: ToolCall[] = [];
-    for (const call of newest) if (!(await isOfForgotten(tx, call))) calls.push(call);
+    for (const call of newest) if (!(await isCallGone(tx, call))) calls.push(call);
     const shown = callId === null ? null : await peekCallOf(tx, tool, callId);
     const isAgentOn = await reactions.isAgentOn(tx, workspace.id);
     return { tool, calls, shown, isAgentOn };
@@ -110,7 +110,7 @@ export const readTool = (
 /** @throws not_found (404), also when the contact was forgotten */
 async function peekCallOf(tx: Tx, tool: Tool, callId: string): Promise<ToolCall> {
   const call = await tx.toolCalls.peek(callId);
-  if (call?.toolId !== tool.id || (await isOfForgotten(tx, call)))
+  if (call?.toolId !== tool.id || (await isCallGone(tx, call)))
     throw notFound('call of this tool', callId);
   return call;
 }
