@@ -8,6 +8,7 @@ import {
 import type { FormValues, Problems } from '../../platform/html/forms.ts';
 import {
   EMPTY_ROW,
+  fitsFields,
   type ParameterRow,
   rowsFrom,
   rowsFromSchema,
@@ -72,7 +73,8 @@ const storedSecretValues = (names: readonly string[]): FormValues =>
 /** Parameters as fields where they fit, else as JSON Schema. */
 function parameterValues(schema: JsonObject): FormValues {
   const found = rowsFromSchema(schema);
-  if (found === null) return { parameters_as: 'json', parameters: prettyJson(schema) };
+  if (!found?.rows.every(fitsFields))
+    return { parameters_as: 'json', parameters: prettyJson(schema) };
   return {
     parameters_as: 'fields',
     ...rowValues(found.rows),

@@ -75,6 +75,10 @@ export const rowValues = (rows: readonly ParameterRow[]): FormValues =>
     ]),
   );
 
+/** Whether a form gives a row back unchanged: a field holds one line, without blanks at its ends. */
+export const fitsFields = ({ description, options }: ParameterRow): boolean =>
+  [description, options].every((text) => text === text.trim() && !/[\r\n]/.test(text));
+
 const isBlank = ({ name, description, options }: ParameterRow) =>
   name === '' && description === '' && options === '';
 

@@ -295,20 +295,26 @@ describe('changing a tool', () => {
       ...changes,
     });
 
-  it('shows a schema that does not fit into fields as JSON, and an unchanged save changes nothing', async () => {
-    const parameters = {
-      type: 'object',
-      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
-    };
-    const made = await createByApi(parameters);
-    const edit = await browser.get(`/tools/${made.id}/edit`);
-    expect(edit.value('parameters_as')).toBe('json');
-    const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
-      .exec(edit.html)![1]!
-      .replaceAll('&quot;', '"');
-    await save(made, { parameters_as: 'json', parameters: written });
-    expect((await newestTool()).parameters).toEqual(parameters);
-  });
+  it.each<[string, object]>([
+    ['an object', { type: 'object', properties: { city: { type: 'string' } } }],
+    ['a description of two lines', { type: 'string', description: 'Street\nand city' }],
+    ['blanks around a description', { type: 'string', description: ' Street ' }],
+    ['an option of two lines', { type: 'string', enum: ['Main\nStreet', 'Side Street'] }],
+    ['blanks around an option', { type: 'string', enum: ['Main Street', ' Side Street'] }],
+  ])(
+    'shows what does not fit into fields as JSON, and an unchanged save changes nothing: %s',
+    async (_what, address) => {
+      const parameters = { type: 'object', properties: { address } };
+      const made = await createByApi(parameters);
+      const edit = await browser.get(`/tools/${made.id}/edit`);
+      expect(edit.value('parameters_as')).toBe('json');
+      const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
+        .exec(edit.html)![1]!
+        .replaceAll('&quot;', '"');
+      await save(made, { parameters_as: 'json', parameters: written });
+      expect((await newestTool()).parameters).toEqual(parameters);
+    },
+  );
 
   it('keeps a tool tested when its parameters come back in another order', async () => {
     const parameters = {
