@@ -84,9 +84,12 @@ describe('without JavaScript', () => {
       event: 'message.received',
       target_url: `${endpoint.url}/broken`,
     });
-    const { body: test } = await service.api.post(`/api/hooks/${subscription.id}/test`, {});
+    await startConversation('Vera', 'Do you sell oars?');
+    const { body: deliveries } = await service.api.get(`/api/hooks/${subscription.id}/deliveries`);
     await page.getByRole('link', { name: 'Keys and subscriptions' }).click();
-    await page.getByRole('searchbox', { name: 'Find a delivery' }).fill(test.event_id);
+    await page
+      .getByRole('searchbox', { name: 'Find a delivery' })
+      .fill(deliveries.data[0].event_id);
     await button('Find').click();
     await page.getByRole('heading', { name: 'Delivery of message.received' }).waitFor();
     await button('Show as curl').click();

@@ -392,7 +392,7 @@ async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string
   const failing = await create('/webhook/closed', {
     events: ['conversation.closed', 'payment.paid'],
     ...workflow('w3', 'Lead to CRM'),
-    filter: { channels: ['whatsapp_cloud'] },
+    filter: { channels: ['web_chat'] },
   });
   for (let n = 1; n <= 5; n++) await api.post(`/api/hooks/${failing}/test`, {});
   await waitFor('five failures', async () =>

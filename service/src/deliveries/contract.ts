@@ -296,7 +296,7 @@ export const recoverDeliveries = operation('POST /hooks/:id/recover', {
   addsToStore: 'data',
   summary: 'Send failed deliveries again',
   description:
-    'Sends again all deliveries that failed since a time and never arrived. The events may be older. Pending and delivered ones are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
+    'Sends again all deliveries that failed since a time and never arrived. The events may be older. Pending and delivered ones, and test events, are left alone, so repeating the call sends nothing twice. Event ids and bodies stay the same, so that receivers can deduplicate.',
   extension: true,
   body: z
     .object({

@@ -34,6 +34,8 @@ export interface Delivery extends Document {
   readonly subscriptionId: string;
   readonly eventId: string;
   readonly event: EventName;
+  /** Whether the event is a sample that was sent as a test. */
+  readonly isTest?: boolean;
   readonly status: DeliveryStatus;
   /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
@@ -186,11 +188,15 @@ export const CATCH_UP_MS = 24 * 60 * 60 * 1000;
 export const isAway = (statusCode: number | null): boolean =>
   statusCode === 404 || judge(statusCode) === 'retry';
 
+/** Whether the delivery failed and its event never arrived. Nobody misses a test event. */
+export const hasNotArrived = ({ status, isTest = false }: Delivery): boolean =>
+  status === 'failed' && !isTest;
+
 /** Whether a catch-up sends the delivery: it failed in an outage, and no catch-up has sent it. */
-export const wasMissed = ({ status, attempts }: Delivery): boolean =>
-  status === 'failed' &&
-  isAway(attempts.at(-1)?.statusCode ?? null) &&
-  attempts.every(({ trigger }) => trigger !== 'catch_up');
+export const wasMissed = (delivery: Delivery): boolean =>
+  hasNotArrived(delivery) &&
+  isAway(delivery.attempts.at(-1)?.statusCode ?? null) &&
+  delivery.attempts.every(({ trigger }) => trigger !== 'catch_up');
 
 /** When a failed delivery failed, in milliseconds since the epoch. */
 export function failedAtMs({ attempts, createdAt }: Delivery): number {
@@ -199,9 +205,9 @@ export function failedAtMs({ attempts, createdAt }: Delivery): number {
   return Math.max(endedAt, Date.parse(createdAt));
 }
 
-/** Whether the delivery failed for good at `since` or later, however old its event is. */
+/** Whether recovering sends the delivery: it failed at `since` or later, however old its event is. */
 export const hasFailedSince = (delivery: Delivery, since: Date): boolean =>
-  delivery.status === 'failed' && failedAtMs(delivery) >= since.getTime();
+  hasNotArrived(delivery) && failedAtMs(delivery) >= since.getTime();
 
 /** The delivery, queued for another round with a full set of retries. */
 export const requeue = (

@@ -4,7 +4,7 @@ import { hookById, useService, type Rest } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { startHttpServer } from '../helpers/strangers.ts';
 
-const { resource, service, wire } = useService({ INSECURE_TARGETS: 'true' });
+const { resource, service, wire, open } = useService({ INSECURE_TARGETS: 'true' });
 const subscription = resource('subscription');
 /** Runs an operation on a subscription. @returns its output */
 const on = async (id: string, operation: string, parameters = {}, rest: Rest = {}) =>
@@ -63,7 +63,7 @@ describe('Subscription', () => {
       expect(received).toEqual(['automatic', 'manual', 'manual', 'manual']);
 
       status = 404;
-      await on(id, 'sendTestEvent');
+      await open();
       await waitFor('a failed delivery', async () =>
         (await deliveries()).some((each) => each.status === 'failed'),
       );

@@ -99,6 +99,24 @@ describe('a subscription that catches up after an outage', () => {
     expect(await statuses(made)).toEqual(['failed', 'failed', 'delivered', 'delivered']);
   });
 
+  it('leaves alone test events that failed; one that arrives begins it', async () => {
+    const made = await subscribe();
+    const sendTest = async () => {
+      await stage.service.api.post(`/api/hooks/${made.id}/test`);
+      await settled(made);
+    };
+    await writeDuringOutage(made, 'missed');
+    for (let n = 0; n < 3; n++) await sendTest();
+    expect(await statuses(made)).toEqual(Array(4).fill('failed'));
+    comeBack();
+    await sendTest();
+    await waitFor('the catch-up', async () => (await statuses(made))[0] === 'delivered');
+    await stage.loopHasTurned();
+    expect(stage.receiver.requests).toHaveLength(2);
+    expect(arrived()[1]).toBe('missed');
+    expect(await statuses(made)).toEqual(['delivered', 'failed', 'failed', 'failed', 'delivered']);
+  });
+
   it('begins after a 404 too: n8n answers so while it starts, and some proxies while it is stopped', async () => {
     const made = await subscribe();
     stage.answer = status(404);

@@ -67,6 +67,7 @@ export function queueDelivery(
     subscriptionId,
     eventId: event.id,
     event: event.name,
+    ...(event.conversationId === null && { isTest: true }),
     status: 'pending',
     attempts: [],
     roundStart: 0,

@@ -1,8 +1,8 @@
 import type { Tx } from '../../store/collections.ts';
-import type { Attempt } from '../delivery.ts';
+import { hasNotArrived, type Attempt, type Delivery } from '../delivery.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { notFound } from '../../platform/http/errorCatalogue.ts';
-import { pageOf, type PageRequest } from '../../platform/http/page.ts';
+import { following, pageOf, type From, type PageRequest } from '../../platform/http/page.ts';
 import {
   isRemoved,
   MAX_REMOVED_SUBSCRIPTIONS,
@@ -100,10 +100,22 @@ const healthOf = async (
   subscription: Subscription,
   { countTo }: { readonly countTo: number },
 ): Promise<SubscriptionHealth> => {
-  const where = { subscriptionId: subscription.id, status: 'failed' } as const;
-  const undelivered = (await tx.deliveries.find({ where, limit: countTo })).length;
+  const undelivered = await countUndeliveredTo(countTo, tx, subscription);
   return { subscription, lastFailure: await findLastFailure(tx, subscription), undelivered };
 };
+
+/** Reads more only where failed test events, which do not count, are among the first. */
+async function countUndeliveredTo(max: number, tx: Tx, { id }: Subscription): Promise<number> {
+  const where = { subscriptionId: id, status: 'failed' } as const;
+  let count = 0;
+  let limit = max;
+  for (let from: From | null = {}; from !== null && count < max; limit = MAX_UNDELIVERED) {
+    const failed: readonly Delivery[] = await tx.deliveries.find({ where, limit, ...from });
+    count += failed.filter(hasNotArrived).length;
+    from = following(failed, limit);
+  }
+  return Math.min(count, max);
+}
 
 /** More than one is read: a delivery that was sent again may have failed after newer ones. */
 const DELIVERIES_READ = 10;

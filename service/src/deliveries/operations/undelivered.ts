@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts';
 import { following, inBatches } from '../../platform/http/page.ts';
 import { timestamp } from '../../platform/clock.ts';
 import type { Workspace } from '../../team/index.ts';
-import { failedAtMs } from '../delivery.ts';
+import { failedAtMs, hasNotArrived } from '../delivery.ts';
 import { peekSubscription } from './subscriptions.ts';
 
 /** How many deliveries failed and never arrived, before and since a time. */
@@ -23,7 +23,7 @@ const BATCH = 500;
 const MAX_COUNTED = 10_000;
 
 /**
- * Counts what failed and never arrived.
+ * Counts what failed and never arrived, without test events.
  * @param since null: since the beginning
  * @throws not_found (404)
  */
@@ -37,7 +37,7 @@ export async function countUndelivered(
   const batches = inBatches(deps, async (tx, from) => {
     await peekSubscription(tx, workspace, subscriptionId);
     const failed = await tx.deliveries.find({ where, limit: BATCH, ...from });
-    return { result: failed.map(failedAtMs), next: following(failed, BATCH) };
+    return { result: failed.filter(hasNotArrived).map(failedAtMs), next: following(failed, BATCH) };
   });
   const times: number[] = [];
   for await (const batch of batches) {

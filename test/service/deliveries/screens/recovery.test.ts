@@ -97,6 +97,32 @@ describe('resending failed deliveries', () => {
     expect((await browser.get(`${path}/live/state`)).text).toContain('4 events have not arrived.');
   });
 
+  it('leaves failed test events out: they are neither counted nor sent, except one by one', async () => {
+    status = 400;
+    for (let n = 0; n < 3; n++) await service.api.post(`/api/hooks/${id}/test`);
+    await settled();
+    browser = await signedInBrowser(service.url);
+    expect((await browser.get(path)).text).not.toContain('not arrived');
+    expect((await browser.get('/keys')).text).not.toContain('Not all arrived');
+    expect((await browser.get(`${path}/recover`)).text).toContain('Nothing to resend');
+
+    await write(2);
+    expect((await browser.get(path)).text).toContain('2 events have not arrived.');
+    expect((await browser.get('/keys')).text).toContain('Not all arrived');
+    const page = await browser.get(`${path}/recover`);
+    expect(page.text).toContain('Will be sent 2 deliveries Will not be sent none');
+    status = 200;
+    const sent = await browser.post(`${path}/recover`, { since: page.value('since')! });
+    expect(sent.text).toContain(
+      '2 failed deliveries are being sent again. Nothing is left to resend.',
+    );
+    const failed = (await settled()).filter((each) => each.status === 'failed');
+    expect(failed).toHaveLength(3);
+
+    await service.api.post(`/api/hooks/${id}/deliveries/${failed[0]!.id}/redeliver`);
+    expect((await settled()).filter((each) => each.status === 'failed')).toHaveLength(2);
+  });
+
   it('says “more than” and “at least” when there are more than it counts', async () => {
     status = 400;
     await write(1);

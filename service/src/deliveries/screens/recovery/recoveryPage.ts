@@ -30,7 +30,7 @@ export const recoveryPage = (
       <h1>Resend failed deliveries</h1>
       ${
         undelivered.firstFailedAt === null && form === undefined
-          ? html`<p>Nothing to resend: every delivery has arrived, is pending, or was cancelled.</p>`
+          ? html`<p>Nothing to resend: every delivery has arrived, is pending, or was cancelled. Failed test events do not count.</p>`
           : html`
               ${totalView(undelivered, now)}
               ${sinceForm(signedIn, subscription, undelivered, form)}
