@@ -156,7 +156,7 @@ describe('the Keys and subscriptions screen: keys', () => {
     }
   });
 
-  it('sets the day on which a key expires, renames it, and refuses a day that has passed', async () => {
+  it('sets the day on which a key expires, renames it, and refuses a day that has passed or is too late to write', async () => {
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const { page, key } = await create('brief');
     const id = idOf(page, key.slice(-4));
@@ -166,6 +166,14 @@ describe('the Keys and subscriptions screen: keys', () => {
       expect([refused.status, refused.problem('expires_on')]).toEqual([
         400,
         'Enter today or a later day.',
+      ]);
+    }
+    for (const path of ['/keys', `/keys/${id}/edit`]) {
+      const changes = { name: 'brief', expires: 'date', expires_on: '9999-12-31' };
+      const refused = await browser.post(path, changes);
+      expect([refused.status, refused.problem('expires_on')]).toEqual([
+        400,
+        'Enter a day before the year 9999.',
       ]);
     }
     const changes = { name: 'brief, renamed', expires: 'date', expires_on: day };

@@ -43,7 +43,13 @@ const LEVELS = [
 const oneOfOptions = <Word extends string>(options: readonly (readonly [Word, string])[]) =>
   z.enum(options.map(([word]) => word) as [Word, ...Word[]], 'choose one from the list');
 
-const PAST_DAY = { expires_on: 'Enter today or a later day.' };
+/** The end of a later day could be in the year 10000, which no screen can show. */
+const LAST_DAY = '9998-12-31';
+const DAY_PROBLEMS = {
+  past: 'Enter today or a later day.',
+  late: 'Enter a day before the year 9999.',
+} as const;
+type DayProblem = keyof typeof DAY_PROBLEMS;
 
 const nameSchema = textSchema(100).transform((name) => name.trim());
 
@@ -79,9 +85,9 @@ export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey
     ...(access !== 'chosen' && chosen.length > 0
       ? { access: 'Choose “Only what is chosen below”, or “Nothing” for each part.' }
       : {}),
-    ...(expiresAt === 'invalid' ? PAST_DAY : {}),
+    ...(typeof expiresAt === 'string' ? { expires_on: DAY_PROBLEMS[expiresAt] } : {}),
   };
-  if (expiresAt === 'invalid' || Object.keys(problems).length > 0)
+  if (typeof expiresAt === 'string' || Object.keys(problems).length > 0)
     return { ok: false, values, problems };
   const limitedTo = access === 'all' ? null : access === 'read' ? READ_ONLY : chosen;
   const permissions = reveal === undefined ? [] : (['contacts:reveal'] as const);
@@ -99,7 +105,8 @@ export function parseKeyChanges(values: FormValues, now: Date): ParsedForm<KeyCh
   if (!form.ok) return form;
   const { name, expires } = form.data;
   const expiresAt = expires === 'keep' ? undefined : endOf(expires, values, now);
-  if (expiresAt === 'invalid') return { ok: false, values, problems: PAST_DAY };
+  if (typeof expiresAt === 'string')
+    return { ok: false, values, problems: { expires_on: DAY_PROBLEMS[expiresAt] } };
   return { ok: true, data: { name, expiresAt } };
 }
 
@@ -114,12 +121,13 @@ function endOf(
   expires: (typeof LIFETIMES)[number][0],
   { expires_on: day = '', offset }: FormValues,
   now: Date,
-): Date | null | 'invalid' {
+): Date | null | DayProblem {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now.getTime() + Number(expires) * DAY_MS);
   const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : NaN;
   const end = start + DAY_MS + (readOffset(offset) ?? NaN) * 60_000;
-  return end > now.getTime() ? new Date(end) : 'invalid';
+  if (!(end > now.getTime())) return 'past';
+  return day > LAST_DAY ? 'late' : new Date(end);
 }
 
 /** Creates a key. Folded until it is needed. Sending it twice creates one key. */
@@ -189,7 +197,7 @@ const expiryFields = (form: FormState, options: readonly (readonly [string, stri
     label: 'Last day on which the key works',
     form,
     help: html`Only with “After a date”. Time zone: <span data-zone>UTC</span>.`,
-    attributes: { type: 'date', 'data-own-day': true },
+    attributes: { type: 'date', max: LAST_DAY, 'data-own-day': true },
   }),
   html`<input type="hidden" name="offset" value="" />`,
 ];
