@@ -124,6 +124,19 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
     expect((await service.api.get('/api/payment-links')).body.data).toEqual([]);
   });
 
+  it('keeps a conversation in which a colleague has left a note since, then removes it', async () => {
+    const [noted, other] = [await newConversation(service), await newConversation(service)];
+    skewMs = 5 * DAY_MS;
+    const text = 'Refund promised for Friday';
+    await service.api.post(`/api/conversations/${noted}/notes`, { text });
+    skewMs = 8 * DAY_MS;
+    await isGone(other);
+    const browser = await signedInBrowser(service.url);
+    expect((await browser.get(`/conversations/${noted}`)).text).toContain(text);
+    skewMs = 13 * DAY_MS;
+    await isGone(noted);
+  });
+
   it('lets a removed customer begin anew', async () => {
     const id = await newConversation(service);
     skewMs = 8 * DAY_MS;

@@ -10,8 +10,8 @@ const WORKSPACES_AT_ONCE = 100;
  * Removes conversations, open or closed, that have not changed since `before`. Their messages, notes,
  * read marks, tool calls, turns, waits, outbound messages and payment links go with them. A contact
  * goes with their last conversation, and so do their chat sessions. A conversation stays until its
- * payments, tool calls, approvals, workflow turns, waits and outbound messages have ended. Emits no
- * event.
+ * payments, tool calls, approvals, workflow turns, waits and outbound messages have ended. A note for
+ * the team is a change too. Emits no event.
  * @param before ISO 8601, as stored
  * @returns how many conversations were removed
  * @see docs/decisions/0026-what-retention-removes.md
@@ -46,11 +46,27 @@ export async function removeOldConversations(
 /**
  * Locks the contact, then the conversation: the order in which storing a customer's message locks
  * them. A conversation that is not at rest is not locked.
- * @returns whether the locked conversation is older than `before` and at rest
+ * @returns whether the locked conversation, with its notes, is older than `before` and at rest
  */
 async function isOld(tx: Tx, found: Conversation, before: string): Promise<boolean> {
   if (!(await isAtRest(tx, found))) return false;
   await tx.contacts.get(found.contactId);
   const conversation = await tx.conversations.get(found.id);
-  return conversation !== null && conversation.updatedAt < before && isAtRest(tx, conversation);
+  if (conversation === null || conversation.updatedAt >= before) return false;
+  return (await isAtRest(tx, conversation)) && !(await hasNoteSince(tx, conversation, before));
+}
+
+/** A note for the team leaves `updatedAt` as it was. */
+async function hasNoteSince(
+  tx: Tx,
+  { id: conversationId }: Conversation,
+  since: string,
+): Promise<boolean> {
+  const [newest] = await tx.systemNotes.find({
+    where: { conversationId },
+    orderBy: 'afterMessage',
+    direction: 'desc',
+    limit: 1,
+  });
+  return newest !== undefined && newest.createdAt >= since;
 }

@@ -96,10 +96,10 @@ interface RoomMade {
 
 /**
  * Makes room by removing web chat conversations that only the visitor has written in and that nobody
- * has taken over, closed or rated. The conversation that has been unchanged longest goes first. The
- * visitor's sessions and the delivered events go with it. A conversation stays, with its events,
- * while a subscription is still owed one of them: a delivery that is pending, or that failed and can
- * be recovered.
+ * has taken over, closed or rated, with nobody assigned and no note for the team. The conversation that
+ * has been unchanged longest goes first. The visitor's sessions and the delivered events go with it.
+ * A conversation stays, with its events, while a subscription is still owed one of them: a delivery
+ * that is pending, or that failed and can be recovered.
  * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
 export async function removeUnansweredVisitors(
@@ -167,18 +167,20 @@ async function conversationsOwed(
   return owed;
 }
 
-/** Whether only the visitor wrote, in a conversation that nobody took over, closed or rated. */
+/** Whether only the visitor wrote, and nobody took over, closed, rated or is assigned. */
 const isUnanswered = ({
   channel,
   status,
   messageCount,
   customerMessageCount,
   qualifiedAt,
+  assigneeId = null,
 }: Conversation): boolean =>
   channel === WEB_CHAT &&
   (status === 'ai_active' || status === 'awaiting_human') &&
   messageCount === customerMessageCount &&
-  qualifiedAt === null;
+  qualifiedAt === null &&
+  assigneeId === null;
 
 /**
  * Locks the conversation and checks it again. A visitor with another conversation that was answered
@@ -200,7 +202,17 @@ async function mayRemove(
   )
     return false;
   const all = await tx.conversations.find({ where: { contactId }, limit: ALL });
-  return all.every(isUnanswered) && (await isAtRest(tx, conversation));
+  if (!all.every(isUnanswered) || !(await isAtRest(tx, conversation))) return false;
+  return !(await Promise.all(all.map((each) => hasTeamNote(tx, each)))).includes(true);
+}
+
+async function hasTeamNote(tx: Tx, { id: conversationId }: Conversation): Promise<boolean> {
+  const notes = await tx.systemNotes.find({
+    where: { conversationId },
+    orderBy: 'afterMessage',
+    limit: ALL,
+  });
+  return notes.some(({ change }) => change.type === 'team_note');
 }
 
 /**

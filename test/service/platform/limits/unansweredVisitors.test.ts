@@ -12,6 +12,8 @@ import {
 import { readThread } from '../../../../service/src/inbox/readThread.ts';
 import { sendMessage } from '../../../../service/src/conversations/operations/sendMessage.ts';
 import { startChatSession } from '../../../../service/src/channels/web_chat/chatOperations.ts';
+import { assignConversation } from '../../../../service/src/conversations/operations/assign.ts';
+import { writeNote } from '../../../../service/src/conversations/operations/writeNote.ts';
 import { takeOverConversation } from '../../../../service/src/conversations/operations/control.ts';
 import type { Subscription } from '../../../../service/src/deliveries/subscription.ts';
 import type { Workspace } from '../../../../service/src/team/workspace.ts';
@@ -103,28 +105,28 @@ describe('conversations that were never answered', () => {
       expect([name, await count(name)]).toEqual([name, 0]);
   });
 
-  it('stay when somebody answered or took over, while the visitor is connected, and when they are too new', async () => {
-    const [answered, taken, watching, old, young] = [
+  it('stay when somebody answered, took over, is assigned or left a note, while the visitor is connected, and when they are too new', async () => {
+    const { id: memberId, name } = await createMember(deps, workspace, ANN);
+    const person = { type: 'team_member', name, memberId } as const;
+    const [answered, taken, assigned, noted] = [
       await visitor('a'),
       await visitor('b'),
       await visitor('c'),
       await visitor('d'),
-      await visitor('e'),
     ];
-    const { id: memberId, name } = await createMember(deps, workspace, ANN);
-    const person = { type: 'team_member', name, memberId } as const;
     await sendMessage(deps, workspace, answered.conversation, 'Hello', person);
     await takeOverConversation(deps, workspace, taken.conversation, person);
+    await assignConversation(deps, workspace, assigned.conversation, memberId, person);
+    await writeNote(deps, workspace, noted.conversation, 'I call her at noon', person);
+    const [watching, old, young] = [await visitor('e'), await visitor('f'), await visitor('g')];
     const before = (await store.transaction((tx) => tx.conversations.peek(young.conversation)))!
       .updatedAt;
     const made = await remove({ before, isConnected: (contact) => contact === watching.contact });
     expect(made).toEqual({ conversations: 1, messages: 1, events: 0 });
-    expect(await Promise.all([answered, taken, watching, old, young].map(isThere))).toEqual([
-      true,
-      true,
-      true,
+    const kept = [answered, taken, assigned, noted, watching, young];
+    expect(await Promise.all([...kept, old].map(isThere))).toEqual([
+      ...kept.map(() => true),
       false,
-      true,
     ]);
   });
 
