@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../app/config.ts';
 import { findFingerprint } from '../app/encryption/openSecretBox.ts';
@@ -44,30 +45,45 @@ const WITHOUT_KEY =
   'To restore it, you need the encryption key too, which is not in it. Keep that key like a password.\n';
 
 async function copyFolder(config: Config, part: string, withKey: boolean): Promise<BackupParts> {
-  const { dataDir, encryptionKey } = config;
+  const { dataDir } = config;
   const nothing = new Error(
     `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
   );
   if (!existsSync(dataDir)) throw nothing;
+  const keys = await readKeyFiles(config);
   const names = await copyDataFolder(dataDir, part, (words) => process.stderr.write(`${words}\n`));
   if (names.length === 0) throw nothing;
-  // With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
-  // key was interrupted, and the next start decides which of them counts.
-  const keys =
-    encryptionKey === undefined && withKey
-      ? [KEY_FILE, NEW_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
-      : [];
-  for (const name of keys) await copyKey(join(dataDir, name), join(part, name));
+  const fingerprint = await fingerprintOf(config);
+  if (!isDeepStrictEqual(await readKeyFiles(config), keys))
+    throw new Error(
+      'The encryption key was changed while the data was copied, and the copy may still need the former one. No backup was made. Run the command again.',
+    );
+  if (withKey)
+    for (const [name, key] of keys)
+      await writeFile(join(part, name), key, { mode: 0o600, flush: true });
   return {
     store: 'folder',
     schema: null,
-    key_fingerprint: await fingerprintOf(config),
-    names: [...names, ...keys],
+    key_fingerprint: fingerprint,
+    names: [...names, ...(withKey ? keys.keys() : [])],
   };
 }
 
-const copyKey = async (from: string, to: string): Promise<void> =>
-  writeFile(to, await readFile(from), { mode: 0o600, flush: true });
+/**
+ * With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
+ * key was interrupted, and the next start decides which of them counts.
+ * @returns what is in each file, by its name
+ */
+async function readKeyFiles({
+  dataDir,
+  encryptionKey,
+}: Config): Promise<ReadonlyMap<string, Buffer>> {
+  const names = [KEY_FILE, NEW_KEY_FILE].filter(
+    (name) => encryptionKey === undefined && existsSync(join(dataDir, name)),
+  );
+  const files = names.map(async (name) => [name, await readFile(join(dataDir, name))] as const);
+  return new Map(await Promise.all(files));
+}
 
 /** Null while a change of the key is interrupted: the next start finds out which key it is. */
 async function fingerprintOf(config: Config): Promise<string | null> {

@@ -1,9 +1,11 @@
 // Backups as an operator makes them: while the service works, and back after everything was lost.
+import { execFileSync } from 'node:child_process';
 import {
   appendFile,
   chmod,
   chown,
   mkdir,
+  open,
   readdir,
   readFile,
   rename,
@@ -292,6 +294,31 @@ describe('backup, verify and restore', () => {
       succeeded(await restoreHere(midway, next));
       await stage.useHere(next);
       expect(await stage.keyOf(next)).not.toBe(former);
+    });
+
+    it('are refused when the key was changed while the data was copied', async () => {
+      const changing = stage.folderPlace();
+      await stage.useHere(changing);
+      const [mark, key] = ['acknowledged.json', 'encryption.key'].map((name) =>
+        join(changing.folder!, name),
+      ) as [string, string];
+      const [markText, keyText] = [await readFile(mark), await readFile(key)];
+      // The copy begins with this file. As a pipe, it keeps the copy waiting.
+      await rm(mark);
+      execFileSync('mkfifo', [mark]);
+      const to = newFolder();
+      const ended = stage.command(changing, ['backup', '--to', to]);
+      const pipe = await open(mark, 'w');
+      await writeFile(key, `${otherKey()}\n`);
+      await pipe.writeFile(markText);
+      await pipe.close();
+      refused(await ended, /The encryption key was changed .* Run the command again/);
+      expect(await readdir(to)).toEqual([]);
+
+      await rm(mark);
+      await writeFile(mark, markText);
+      await writeFile(key, keyText);
+      await backUpHere(changing);
     });
 
     it.each(['encryption.key', 'encryption.key.new'])(
