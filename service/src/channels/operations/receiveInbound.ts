@@ -97,7 +97,10 @@ async function noteInbound(tx: Tx, channel: Channel, now: Date): Promise<void> {
   await tx.channels.put({ ...channel, lastInboundAt: timestamp(now) });
 }
 
-/** Stores the items about one contact. Wakes the agent once, after the last message. */
+/**
+ * Stores the items of a group: about one contact, or about several that the items join. Wakes the
+ * agent once for each conversation, after the last message.
+ */
 const receiveGroup = (
   deps: Deps,
   workspace: Workspace,
@@ -106,7 +109,7 @@ const receiveGroup = (
 ) =>
   deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
-    let answerable: Conversation | null = null;
+    const answerable = new Map<string, Conversation>();
     // A receipt locks an outbound message, which comes after contact and conversation in the order
     // of locks. See docs/decisions/0033-the-order-of-locks.md.
     const receiptsLast = [...items].sort(
@@ -115,11 +118,15 @@ const receiveGroup = (
     for (const item of receiptsLast) {
       if (item.type === 'receipt') await recordReceipt(tx, deps, channel, item, now);
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
-      else answerable = (await storeInbound(tx, workspace, channel, item, now)) ?? answerable;
+      else {
+        const conversation = await storeInbound(tx, workspace, channel, item, now);
+        if (conversation) answerable.set(conversation.id, conversation);
+      }
     }
-    if (!answerable) return;
-    const reacted = await deps.reactions.onInbound(tx, answerable, now);
-    if (reacted !== answerable) await tx.conversations.put(reacted);
+    for (const conversation of answerable.values()) {
+      const reacted = await deps.reactions.onInbound(tx, conversation, now);
+      if (reacted !== conversation) await tx.conversations.put(reacted);
+    }
   });
 
 /** @returns the conversation that the message was added to, or null when it is stored already */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { MAX_LINES_PER_MINUTE } from '../../../../service/src/platform/http/server/logRequests.ts';
 import type { ApiClient } from '../../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../../helpers/browserless.ts';
 import { startEventReceiver, type EventReceiver } from '../../../helpers/eventReceiver.ts';
 import {
   connectNumber,
@@ -37,6 +38,7 @@ beforeAll(async () => {
   receiver = await startEventReceiver();
   service = await startTestService({
     ca: receiver.ca,
+    env: MEMBER_ENV,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
   });
   other = await service.addWorkspace('Other');
@@ -427,5 +429,31 @@ describe('a message on WhatsApp', () => {
     const { body } = await service.api.get(`/api/conversations/${payload.conversation.id}`);
     expect(textsOf(body)).toEqual(['who am I', '[Picture]']);
     expect(body.contact).toMatchObject({ phone_masked: null, name: 'Sheena Nelson' });
+  });
+
+  it('makes each of two customers wait for the team whom one delivery names by the same number', async () => {
+    const phone = newPhone();
+    const userId = 'US.24602319766413853029';
+    await send(metaText('hi', { phone, name: 'Nora' }));
+    await send(metaText('hi', { phone: null, userId, name: 'Ida' }));
+    const { body } = await service.api.get('/api/contacts?limit=2');
+    for (const { last_conversation_id: id } of body.data) {
+      const closing = { summary: 's', verdict: 'unknown' };
+      expect((await service.api.post(`/api/conversations/${id}/close`, closing)).status).toBe(200);
+    }
+
+    const messages = [
+      textMessage(phone, 'by number'),
+      { ...textMessage(phone, 'by id'), from_user_id: userId },
+    ];
+    expect(await statusOf(metaBody(metaValue({ messages })))).toBe(200);
+    const browser = await signedInBrowser(service.url);
+    for (const [name, text] of [
+      ['Nora', 'by number'],
+      ['Ida', 'by id'],
+    ])
+      expect((await browser.get(`/conversations?tab=waiting&q=${name}`)).text).toMatch(
+        new RegExp(`${name} .*${text} Waiting`),
+      );
   });
 });
