@@ -55,8 +55,8 @@ export const createChannel = operation('POST /channels', {
         name: 'Shop',
         settings: {
           phone_number_id: '106540352242922',
-          access_token: 'EAAG…',
-          app_secret: '0f3a…',
+          access_token: 'EAAGm0PX4ZCpsBAJ8',
+          app_secret: '0f3a9c5b7d1e4f60',
         },
       },
     }),
@@ -84,7 +84,7 @@ export const updateChannel = operation('PATCH /channels/:id', {
   description: 'Fields that you leave out keep their values, secrets included.',
   body: z
     .strictObject({ name: textSchema(100).optional(), settings: settingsSchema.optional() })
-    .meta({ example: { settings: { access_token: 'EAAG…' } } }),
+    .meta({ example: { settings: { access_token: 'EAAGm0PX4ZCpsBAJ8' } } }),
   answer: channelSchema,
   errors: ['not_found', 'channel_exists'],
   noIdempotencyKey: true,

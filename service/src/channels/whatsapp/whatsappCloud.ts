@@ -11,6 +11,15 @@ const TYPING_EVERY_MS = 20_000;
 const MAX_TEXT_CHARACTERS = 4096;
 
 /**
+ * Refuses what a text program or a shortened display puts into a copied secret: curly quotation
+ * marks, an ellipsis. A header cannot carry them, and no call would reach Meta.
+ */
+const COPIED_WHOLE = {
+  pattern: /^[!-~]+$/,
+  hint: 'must have only plain letters, digits and signs, no spaces, “ ” or …: copy the whole value again',
+};
+
+/**
  * WhatsApp Business Platform, Cloud API: Meta's webhook in, the Graph API out.
  * @see developers.facebook.com, "Webhooks" and "Messages" of the Cloud API
  */
@@ -41,6 +50,7 @@ export const whatsappCloud: ConnectedChannel = {
       help: 'Use a token of a system user with whatsapp_business_messaging: it does not expire.',
       kind: 'secret',
       isRequired: true,
+      ...COPIED_WHOLE,
       max: 4096,
     },
     {
@@ -49,6 +59,7 @@ export const whatsappCloud: ConnectedChannel = {
       help: 'In the Meta app under App settings, Basic. It verifies requests from Meta.',
       kind: 'secret',
       isRequired: true,
+      ...COPIED_WHOLE,
       max: 256,
     },
     {
