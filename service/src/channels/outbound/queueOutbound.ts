@@ -71,7 +71,8 @@ export async function queueOutbound(
 
 /**
  * Queues again the texts of a failed message that were not sent, behind those already waiting. Each
- * gets a new id, so that a late receipt for the failed attempt says nothing about the new one.
+ * gets a new id, so that a late receipt for the failed attempt says nothing about the new one. Texts
+ * are sent in the order of their ids, so those that still wait behind a failed one get new ids too.
  * @returns false when the message has not failed
  */
 export async function resendOutbound(
@@ -95,11 +96,13 @@ export async function resendOutbound(
     await queueOutbound(tx, { ...view, message: again }, now);
     return true;
   }
+  const unsent = parts.filter(
+    ({ status, isUnderWay }) => status === 'failed' || (status === 'pending' && !isUnderWay),
+  );
+  for (const { id } of unsent) await tx.outboundMessages.delete(id);
   const waiting = await findOldestPending(tx, contact.id);
-  for (const { id, part, text, choices, status } of parts) {
-    if (status !== 'failed') continue;
+  for (const { part, text, choices } of unsent) {
     const start = { id: newId('out'), part, text, createdAt: timestamp(now) };
-    await tx.outboundMessages.delete(id);
     await tx.outboundMessages.put(
       newOutbound({ ...start, ...(choices && { choices }), message: again }),
     );

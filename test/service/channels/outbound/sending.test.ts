@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import {
   accept,
@@ -40,11 +41,13 @@ describe('a message to a customer on WhatsApp', () => {
   let browser: Browserless;
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
+  let logged = '';
 
   beforeAll(async () => {
     graph = await startGraphServer();
     const env = { ...MEMBER_ENV, GRAPH_API_URL: graph.url, ...RETRIES };
-    service = await startTestService({ clock, env });
+    const log = pino({ level: 'info' }, { write: (line) => void (logged += line) });
+    service = await startTestService({ clock, env, log });
     await service.api.patch('/api/agent', { enabled: false });
     browser = await signedInBrowser(service.url);
   });
@@ -385,6 +388,21 @@ describe('a message to a customer on WhatsApp', () => {
       await browser.post(`${path}/messages/${id}/retry`);
       await customer.delivery(1, 'sent');
       expect(textsTo(phone)).toEqual(parts);
+    });
+
+    it('arrives in its order while a later part is still to be tried', async () => {
+      const { phone, customer, path } = await begin();
+      graph.answerWith(accept, tooMany('30'));
+      const parts = ['a', 'b', 'c'].map((letter) => letter.repeat(4096));
+      const { body } = await customer.reply(parts.join(' '));
+      const waitsForRetry = `"message":"${body.message.id}","part":2`;
+      await waitFor('the second part to wait', () => logged.includes(waitsForRetry));
+      await account.tell(takenFor(phone)[0]!, 'failed');
+      await customer.delivery(1, 'failed');
+      await browser.get(path);
+      await browser.post(`${path}/messages/${body.message.id}/retry`);
+      await customer.delivery(1, 'sent');
+      expect(textsTo(phone)).toEqual([parts[0], ...parts]);
     });
 
     it('is not offered, and refused, once the 24 hours are over or the conversation is closed', async () => {
