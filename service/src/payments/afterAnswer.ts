@@ -26,9 +26,11 @@ export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): 
     case 'created':
       return withPage(payment, answer, now);
     case 'expired':
-      return withoutWork(expire({ ...payment, checkedAt: timestamp(now) }, now), now);
+      return withoutWork(expire({ ...payment, error: null, checkedAt: timestamp(now) }, now), now);
     case 'open':
-      return stillOpen({ ...payment, checkedAt: timestamp(now) }, now);
+      return canBeClosed(payment)
+        ? closeAgain(payment, now)
+        : stillOpen({ ...payment, checkedAt: timestamp(now) }, now);
     case 'confirming':
       return stillOpen(confirm({ ...payment, checkedAt: timestamp(now) }, now), now);
     case 'refused':
@@ -82,6 +84,13 @@ function afterNoAnswer(payment: PaymentInWork, error: string, now: Date): Paymen
     ? again(payment, retryWaitMs(attempts), now)
     : { ...payment, work: null };
 }
+
+/** Whether the page of a cancelled link, which the provider did not close at first, is open still. */
+const canBeClosed = ({ status, work }: PaymentInWork): boolean =>
+  status === 'cancelled' && work.task === 'check';
+
+const closeAgain = (payment: PaymentInWork, now: Date): Payment =>
+  again({ ...payment, work: { ...payment.work, task: 'expire' } }, 0, now);
 
 /** The provider has answered, so an error about not reaching it no longer applies. */
 function stillOpen(payment: PaymentInWork, now: Date): Payment {

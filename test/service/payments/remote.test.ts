@@ -290,6 +290,22 @@ describe('a payment link whose page a provider makes', () => {
     expect(await paidEventsOf(receiver, service, link.id)).toEqual([]);
   });
 
+  it('has its page closed after all when the key that could not close it is corrected', async () => {
+    const link = await makeLink(service, conversationId);
+    await setUpStripe('sk_test_WrongKeyOfNobody000');
+    await cancel(link.id);
+    await waitFor('the provider to refuse', async () =>
+      (await readLink(service, link.id)).error?.includes('did not close its page'),
+    );
+    await setUpStripe();
+    skewMs += 61_000; // the first wait before the provider is asked again
+    await sessionExpired(link.id);
+    await waitFor('the refusal to be forgotten', async () => {
+      const { status, error } = await readLink(service, link.id);
+      return status === 'cancelled' && error === null;
+    });
+  });
+
   it('is paid when the customer paid before the cancelling reached the provider', async () => {
     const link = await makeLink(service, conversationId);
     await stripe.pay(stripe.sessionOf(link.id).id);
