@@ -49,12 +49,15 @@ export function paymentsRouter(
         ),
       );
     },
-    // Runs after the link is stored: the answer waits for the provider's page.
-    async (answer, { workspace }) => {
-      if (answer.status !== 'creating') return answer;
-      const payment = await followPayment(workspace, answer.id, CREATING_MS);
-      if (payment.status === 'failed') throw refused(payment.id, payment.error);
-      return linkJson(await getPaymentLink(deps, workspace, payment.id));
+    // Runs after the link is stored: the answer waits for the provider's page. To a repeat, the link
+    // is shown as it stands now.
+    async ({ id, status }, { workspace }) => {
+      if (status === 'creating') await followPayment(workspace, id, CREATING_MS);
+      const view = await getPaymentLink(deps, workspace, id);
+      const { payment } = view;
+      if (payment.status === 'failed' && payment.providerUrl === null)
+        throw refused(id, payment.error);
+      return linkJson(view);
     },
   );
 

@@ -10,6 +10,7 @@ import {
   newConversation,
   paidEventsOf,
   readLink,
+  requestLink,
   setUpManual,
   stageOf,
   subscribeToPayments,
@@ -47,6 +48,14 @@ describe('a manual payment link', () => {
     skewMs = ms;
     await run().finally(() => (skewMs = 0));
   };
+
+  it('is returned as it stands now to a repeat of the request that made it', async () => {
+    const key = { 'idempotency-key': `manual-${conversationId}` };
+    const create = () => requestLink(service, conversationId, {}, key);
+    const { id } = (await create()).body;
+    await markPaid(id);
+    expect(await create()).toMatchObject({ status: 201, body: { id, status: 'paid' } });
+  });
 
   it('is open at once, with its own page, and moves the funnel through qualified to payment_pending', async () => {
     const link = await makeLink(service, conversationId, {

@@ -15,6 +15,7 @@ import {
   pageOf,
   paidEventsOf,
   readLink,
+  requestLink,
   stageOf,
 } from '../support.ts';
 import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
@@ -142,6 +143,16 @@ describe("Stripe's webhook", () => {
     expect(error.message).toContain("was refused by the customer's bank");
     expect(await eventsOf(id)).toEqual([]);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
+  });
+
+  it('a bank that refuses is told to the repeat of the request that made the link', async () => {
+    const key = { 'idempotency-key': `refused-later-${conversationId}` };
+    const create = () => requestLink(service, conversationId, {}, key);
+    const { id } = (await create()).body;
+    const { id: session } = server.sessionOf(id);
+    await server.pay(session, { async: true });
+    await deliver(url, webhook(session, BANK_REFUSED));
+    expect(await create()).toMatchObject({ status: 201, body: { id, status: 'failed' } });
   });
 
   it('a bank that refuses what was cancelled, or has been paid: both stay so', async () => {
