@@ -440,6 +440,20 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(text).not.toContain('refused to create the payment page');
     });
 
+    it('paid by bank debit and cancelled: its card says that the payment would count, until the bank has refused it', async () => {
+      const { id, path } = await conversation();
+      const link = await makeLink(service, id);
+      const session = stripe.sessionOf(link.id).id;
+      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      await stripe.pay(session, { async: true });
+      await service.api.post(`/api/payment-links/${link.id}/cancel`);
+      expect((await ana.get(path)).text).toContain(
+        'Cancelled, but the customer already paid at Stripe.',
+      );
+      await stripe.settle(session, 'failed');
+      expect((await ana.get(path)).text).toContain('Cancelled. It can no longer be paid.');
+    });
+
     it('whose time is over is not sent any more while Stripe has still to say how it ended', async () => {
       const { id, path } = await conversation();
       await makeLink(service, id);
