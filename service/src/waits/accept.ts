@@ -2,9 +2,9 @@ import { normalizeEmail } from '../platform/contactDetails.ts';
 import { datesIn, type Found } from '../platform/reading/dates.ts';
 import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
-import { numbersIn } from '../platform/reading/numbers.ts';
+import { numbersIn, zeroOrOne } from '../platform/reading/numbers.ts';
 import { namesChoice, onlyOne, readChoice } from './readChoice.ts';
-import { isDoubted, refuses } from './refusal.ts';
+import { isDoubted, isQuestion, refuses } from './refusal.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
 
@@ -114,6 +114,8 @@ const NUMBER_SIGN = /(?<!\p{L})no\.?(?=\s?\d)/giu;
 
 /** `1.500` is two numbers if the language is not known. */
 const readNumber: Read = (text, _accept, context) => {
+  const alone = zeroOrOne(text);
+  if (alone !== null) return { value: isQuestion(text) ? null : alone, isNamed: true };
   const wholeNumbers = false;
   const found = context.languages.flatMap((each) => numbersIn(text, each, wholeNumbers));
   const plain = text.replace(NUMBER_SIGN, (sign) => ' '.repeat(sign.length));

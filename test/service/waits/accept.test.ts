@@ -224,6 +224,13 @@ describe('a number', () => {
     ['Quanto você quer pagar?', 'R$ 1.500', 1500],
     ['¿Cuántos quiere?', 'son cinco', 5],
     ['Which temperature is it there?', '-5', -5],
+    ['How many do you want?', 'One.', 1],
+    ['How many do you want?', 'zero', 0],
+    ['¿Cuántos quiere?', 'uno', 1],
+    ['¿Cuántas quiere?', 'una', 1],
+    ['¿Cuántos quiere?', 'cero', 0],
+    ['Quantos você quer?', 'um', 1],
+    ['Quantas você quer?', 'uma', 1],
     ['How many do you want?', 'No, 5', 5],
     ['What is your order number?', 'order no. 1042', 1042],
     ['What is your order number?', 'It is no 1042', 1042],
@@ -233,18 +240,30 @@ describe('a number', () => {
     expect(answerTo('number', question)(text)).toBe(value);
   });
 
-  it.each(['many', '5 or 6', 'A-1042', '1 2 3', 'not 5', 'is 5 ok?', '5, but smaller ones'])(
-    'is not read in %j',
-    (text) => {
-      expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
-    },
-  );
+  it.each([
+    'the blue one',
+    'one moment',
+    'one?',
+    'many',
+    '5 or 6',
+    'A-1042',
+    '1 2 3',
+    'not 5',
+    'is 5 ok?',
+    '5, but smaller ones',
+  ])('is not read in %j', (text) => {
+    expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
+  });
 
   it('that a newer message takes back is not read', () => {
     const number = answerTo('number', 'How many do you want?');
     expect(number('5', 'maybe more')).toBeNull();
     expect(number('5', '6 or 7')).toBeNull();
     expect(number('5', 'great')).toBe(5);
+  });
+
+  it('is found in the last message that names one, also where that is one', () => {
+    expect(answerTo('number', 'How many do you want?')('Hello', 'one')).toBe(1);
   });
 
   it("that means two numbers in the agent's languages is not read", () => {

@@ -3,7 +3,7 @@ import { patternFinder, type PatternWork } from '../../platform/linearPattern.ts
 import { splitName, stem, wordSet, wordsOf } from '../../platform/reading/words.ts';
 import { contentTerms } from './chooseTool.ts';
 import type { Found } from '../../platform/reading/dates.ts';
-import { numbersIn } from '../../platform/reading/numbers.ts';
+import { numbersIn, zeroOrOne } from '../../platform/reading/numbers.ts';
 import { listAt, numberAt, stringAt, typeOf, type Argument } from './schema.ts';
 import {
   URL_PATTERN,
@@ -134,8 +134,6 @@ function readBoolean({ argument, text, isAnswer }: Reading): boolean | undefined
 
 // ---- Numbers
 
-const ONE = wordSet('one un uno una um uma');
-
 function readNumber(reading: Reading): Found<number> | undefined {
   const { argument, text, isAnswer, onlyNamed } = reading;
   const { schema, required } = argument;
@@ -145,8 +143,9 @@ function readNumber(reading: Reading): Found<number> | undefined {
     (number) => !text.isTaken(number) && fits(number.value, schema, isInteger),
   );
   if (isAnswer) {
-    const isOne = ONE.has(wordsOf(text.text).join(' ')) && fits(1, schema, isInteger);
-    return numbers[0] ?? (isOne ? { value: 1, at: 0, length: 0 } : undefined);
+    const value = zeroOrOne(text.text);
+    if (numbers.length > 0 || value === null || !fits(value, schema, isInteger)) return numbers[0];
+    return { value, at: 0, length: 0 };
   }
   const named = text.nearName(numbers, nameTerms(argument));
   if (named !== undefined || onlyNamed || !required) return named;

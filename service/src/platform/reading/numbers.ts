@@ -1,5 +1,5 @@
 import type { Language } from './language.ts';
-import { foldCase, wordSet } from './words.ts';
+import { foldCase, wordSet, wordsOf } from './words.ts';
 import type { Found } from './dates.ts';
 
 const SIGN = '(?:(?:r|us|u\\$s|s/)?[$€£] ?)?';
@@ -15,6 +15,16 @@ const NUMBER_WORDS: readonly ReadonlySet<string>[] = [
   ...['seven siete sete', 'eight ocho oito', 'nine nueve nove', 'ten diez dez'],
   ...['eleven once onze', 'twelve doce doze'],
 ].map((words) => wordSet(words));
+
+const ZERO = wordSet('zero cero');
+const ONE = wordSet('one un uno una um uma');
+
+/** A text that is "zero" or "one" and nothing else; null for any other. */
+export function zeroOrOne(text: string): number | null {
+  const words = wordsOf(text).join(' ');
+  if (ZERO.has(words)) return 0;
+  return ONE.has(words) ? 1 : null;
+}
 
 /**
  * Every number in a text, in the order they are written.
