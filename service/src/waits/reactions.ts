@@ -22,7 +22,12 @@ declare module '../conversations/reactions.ts' {
         kind: WaitKind;
       },
       now: Date,
-    ): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }>;
+    ): Promise<{
+      conversationId: string | null;
+      actor: Actor;
+      decidedBy: DecidedBy;
+      isBesideAgent: boolean;
+    }>;
     /**
      * The wait of a turn has ended, for whatever reason: the turn goes on.
      * @param end.isUnread the customer wrote, and the workflow never reads it: a newer turn answers

@@ -95,12 +95,10 @@ async function findOrigin(
   }
   const turn = { workspaceId: workspace.id, turnId, conversationId, kind };
   const opened = await reactions.onWaitOpened(tx, turn, now);
+  const { conversationId: own, isBesideAgent, ...sender } = opened;
   return {
-    view:
-      opened.conversationId === null
-        ? null
-        : await loadConversation(tx, workspace, opened.conversationId),
-    sender: { actor: opened.actor, decidedBy: opened.decidedBy },
+    view: own === null ? null : await loadConversation(tx, workspace, own),
+    sender: { ...sender, ...(isBesideAgent && { isBesideAgent }) },
   };
 }
 

@@ -4,6 +4,7 @@ import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
+  accepts,
   says,
   startWorkflowStage,
   type Json,
@@ -14,7 +15,8 @@ import {
 let stage: WorkflowStage;
 let skewMs = 0;
 beforeAll(async () => {
-  stage = await startWorkflowStage({ clock: { now: () => new Date(Date.now() + skewMs) } });
+  const clock = { now: () => new Date(Date.now() + skewMs) };
+  stage = await startWorkflowStage({ clock });
 });
 beforeEach(() => stage.workflow.forget());
 afterAll(() => stage?.close());
@@ -132,6 +134,26 @@ describe('a turn that asks the customer', () => {
 });
 
 describe('a turn that asks the team', () => {
+  it('answers nothing newer with the question that it asks afterwards', async () => {
+    const { talk, id } = await stage.acceptedTurn('refund me please');
+    const decision = await ask(talk, id, { kind: 'decision', message: 'Refund 49 EUR?' });
+    stage.workflow.forget();
+    stage.workflow.answer(accepts);
+    await talk.write('also, change my address');
+    await stage.workflow.turn();
+    await stage.api.post(`/api/waits/${decision}/decide`, { approved: true });
+    await collect(decision);
+    const question = await ask(talk, id);
+    await talk.write('A-1042');
+    await ended(question);
+    await talk.write('and thank you');
+    const { body } = await stage.workflow.turn(2);
+    expect(body.messages.map(({ text }: Json) => text)).toEqual([
+      'also, change my address',
+      'and thank you',
+    ]);
+  });
+
   it('keeps its messages: what the customer writes then is another turn without them', async () => {
     const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id, { kind: 'decision', message: 'Refund 49 EUR?' });

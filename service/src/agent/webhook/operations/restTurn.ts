@@ -10,6 +10,7 @@ import {
   COMING_BACK_MS,
   answerRefusalOf,
   enqueueTurn,
+  hasRested,
   misfitOf,
   type WebhookTurn,
 } from '../webhookTurn.ts';
@@ -20,7 +21,8 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
  * the HTTP call answers does not count. No other turn gets its messages.
- * @returns the conversation of the turn (null for a test), and in whose name the workflow asks
+ * @returns the conversation of the turn (null for a test), in whose name the workflow asks, and whether
+ * it asks beside newer messages, which have a turn of their own
  * @throws not_found (404); try_without_customer (409) when a test asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
  */
@@ -28,7 +30,12 @@ export async function suspendTurn(
   tx: Tx,
   { workspaceId, turnId, conversationId, kind }: RestingTurn,
   now: Date,
-): Promise<{ conversationId: string | null; actor: Actor; decidedBy: DecidedBy }> {
+): Promise<{
+  conversationId: string | null;
+  actor: Actor;
+  decidedBy: DecidedBy;
+  isBesideAgent: boolean;
+}> {
   const locked = await lockTurn(tx, turnId);
   if (locked?.turn.workspaceId !== workspaceId) throw notFound('turn', turnId);
   const { turn, misfit } = locked;
@@ -59,6 +66,7 @@ export async function suspendTurn(
     conversationId: turn.conversationId,
     actor: { type: 'agent', name },
     decidedBy: 'webhook',
+    isBesideAgent: hasRested(turn),
   };
 }
 
