@@ -231,8 +231,12 @@ export const waitForTeam = (conversation: Conversation, now: Date): Conversation
     : { ...conversation, waitingSince: timestamp(now) };
 
 /** The customer got an answer. */
-export const answered = (conversation: Conversation, now: Date): Conversation => ({
-  ...endWaitForTeam(conversation),
+export const answered = (conversation: Conversation, now: Date): Conversation =>
+  noteFirstAnswer(endWaitForTeam(conversation), now);
+
+/** The customer got an answer, though not to what they wrote last. */
+export const noteFirstAnswer = (conversation: Conversation, now: Date): Conversation => ({
+  ...conversation,
   // Undefined in conversations of earlier versions, which did not record the first answer.
   answeredAt: conversation.answeredAt === null ? timestamp(now) : conversation.answeredAt,
 });

@@ -2,7 +2,7 @@ import { count } from '../platform/counting/count.ts';
 import { durationBucket } from '../platform/counting/durations.ts';
 import type { Tx } from '../store/collections.ts';
 import type { Conversation, HandoverReason, Outcome } from './conversation.ts';
-import type { DecidedBy, Message, SenderType } from './message.ts';
+import { isLateAnswer, type DecidedBy, type Message, type SenderType } from './message.ts';
 
 /**
  * What decided a message of the agent; for other messages, the type of the sender. `agent`: one of
@@ -39,10 +39,11 @@ export const countOpened = (
 export async function countAnswer(
   tx: Tx,
   before: Conversation,
-  { sender, decidedBy, isBesideAgent }: Pick<Message, 'sender' | 'decidedBy' | 'isBesideAgent'>,
+  message: Pick<Message, 'sender' | 'decidedBy' | 'isBesideAgent' | 'waitId'>,
   now: Date,
 ): Promise<void> {
-  if (sender.type === 'customer' || isBesideAgent) return;
+  const { sender, decidedBy, isBesideAgent } = message;
+  if (sender.type === 'customer' || (isBesideAgent && !isLateAnswer(message))) return;
   const { workspaceId, channel, createdAt, answeredAt } = before;
   await count(tx, workspaceId, now, ['answered', [channel, decidedBy ?? sender.type]]);
   if (answeredAt === null)

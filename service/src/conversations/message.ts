@@ -63,6 +63,17 @@ export const isDialogue = ({ isBesideAgent, direction, waitId }: Message): boole
   isBesideAgent !== true && !(direction === 'inbound' && waitId !== undefined);
 
 /**
+ * Whether a workflow wrote it to go on with a turn that has rested. It answers what that turn was
+ * about, and nothing that the customer wrote since.
+ */
+export const isLateAnswer = ({
+  isBesideAgent,
+  decidedBy,
+  waitId,
+}: Pick<Message, 'isBesideAgent' | 'decidedBy' | 'waitId'>): boolean =>
+  isBesideAgent === true && decidedBy !== undefined && waitId === undefined;
+
+/**
  * Whether a person can have the message sent again: it failed for good, and does not ask a wait's
  * question. The workflow that asked has gone on by then and would not get the answer.
  */

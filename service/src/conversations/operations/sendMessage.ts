@@ -5,13 +5,14 @@ import {
   assertOpen,
   countMessage,
   isCustomerWaiting,
+  noteFirstAnswer,
   type Conversation,
 } from '../conversation.ts';
 import { countAnswer } from '../counted.ts';
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Message, MessageExtras } from '../message.ts';
+import { isLateAnswer, type Message, type MessageExtras } from '../message.ts';
 import { emitEvent } from '../payload.ts';
 import type { Workspace } from '../../team/index.ts';
 import { giveToPerson, lockActor } from './control.ts';
@@ -63,8 +64,7 @@ export async function storeMessage(
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
   const counted = countMessage(view.conversation, direction, now);
-  const isAnswer = direction === 'outbound' && !extras.isBesideAgent;
-  const conversation = isAnswer ? answered(counted, now) : counted;
+  const conversation = direction === 'outbound' ? afterAnswer(counted, extras, now) : counted;
   const message: Message = {
     id: newId('msg'),
     workspaceId: view.workspace.id,
@@ -83,6 +83,13 @@ export async function storeMessage(
   await tx.conversations.put(conversation);
   await countAnswer(tx, view.conversation, message, now);
   return { conversation, message };
+}
+
+/** The conversation after a message to the customer, which may answer nothing. */
+function afterAnswer(conversation: Conversation, extras: MessageExtras, now: Date): Conversation {
+  if (!extras.isBesideAgent) return answered(conversation, now);
+  // The customer may still wait because of a newer message.
+  return isLateAnswer(extras) ? noteFirstAnswer(conversation, now) : conversation;
 }
 
 /**

@@ -1,6 +1,7 @@
 // A turn whose workflow asks the customer or the team, rests, and goes on.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
+import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
 import {
@@ -13,10 +14,12 @@ import {
 } from './workflowStage.ts';
 
 let stage: WorkflowStage;
+let browser: Browserless;
 let skewMs = 0;
 beforeAll(async () => {
   const clock = { now: () => new Date(Date.now() + skewMs) };
-  stage = await startWorkflowStage({ clock });
+  stage = await startWorkflowStage({ clock, env: MEMBER_ENV });
+  browser = await signedInBrowser(stage.service.url);
 });
 beforeEach(() => stage.workflow.forget());
 afterAll(() => stage?.close());
@@ -152,6 +155,38 @@ describe('a turn that asks the team', () => {
       'also, change my address',
       'and thank you',
     ]);
+  });
+
+  describe('and replies when it has rested', () => {
+    const isWaiting = async ({ id }: Talk) =>
+      (await browser.get('/conversations?tab=waiting')).html.includes(`/conversations/${id}`);
+    async function decided() {
+      const begun = await stage.acceptedTurn('refund me please');
+      const decision = await ask(begun.talk, begun.id, { kind: 'decision', message: 'Refund?' });
+      await stage.api.post(`/api/waits/${decision}/decide`, { approved: true });
+      await collect(decision);
+      return begun;
+    }
+
+    it('has answered the customer, who does not wait after a take-over', async () => {
+      const { talk, id } = await decided();
+      await stage.operate(id, 'replies', { text: 'Refunded.' });
+      await browser.get(`/conversations/${talk.id}`);
+      await browser.post(`/conversations/${talk.id}/take-over`);
+      expect(await isWaiting(talk)).toBe(false);
+    });
+
+    it('has not answered what the customer wrote since', async () => {
+      const { talk, id } = await decided();
+      stage.workflow.forget();
+      stage.workflow.answer(accepts);
+      await talk.write('also, change my address');
+      await stage.workflow.turn();
+      await stage.operate(id, 'replies', { text: 'Refunded.' });
+      await browser.get(`/conversations/${talk.id}`);
+      await browser.post(`/conversations/${talk.id}/take-over`);
+      expect(await isWaiting(talk)).toBe(true);
+    });
   });
 
   it('keeps its messages: what the customer writes then is another turn without them', async () => {
