@@ -2,6 +2,7 @@ import { makePaymentLink } from '../agent/turn/makePaymentLink.ts';
 import { handOverOnRequest } from '../agent/operations/handOverOnRequest.ts';
 import { wakeAgent } from '../agent/operations/wakeAgent.ts';
 import { giveUpWait } from '../agent/webhook/operations/giveUpWait.ts';
+import { owesResult } from '../agent/turn/loadTurn.ts';
 import { anyAsksForPerson } from '../agent/keyword/phrases.ts';
 import { isEnabled } from '../agent/agentSettings.ts';
 import { continueTurn, resumeTurn, suspendTurn } from '../agent/webhook/operations/restTurn.ts';
@@ -37,8 +38,9 @@ export const reactionsOf = (deps: Pick<Deps, 'agent' | 'messaging'>): Reactions 
   },
   onUndeliverable: noteUndeliverable,
   async onHandedBack(tx, conversation, now) {
-    const willAgentAnswer = await wakeAgent(tx, conversation, now);
-    return willAgentAnswer ? { ...conversation, waitingSince: null } : conversation;
+    if (await wakeAgent(tx, conversation, now)) return { ...conversation, waitingSince: null };
+    // The agent is off: only the team can tell the customer how a call ended.
+    return (await owesResult(tx, conversation)) ? waitForTeam(conversation, now) : conversation;
   },
   onCallCompleted: (tx, conversation, now) =>
     wakeAgent(tx, conversation, now, { hasEndedCall: true }),

@@ -1,6 +1,7 @@
 // The built-in keyword agent in the loop: from a customer's words to a tool on a real server and
 // back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import {
   answers,
   held,
@@ -13,7 +14,7 @@ import {
 describe('the keyword agent', () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({ env: KEYWORD_ONLY });
+    agent = await startAgentService({ env: { ...KEYWORD_ONLY, ...MEMBER_ENV } });
     const parameters = {
       type: 'object',
       properties: { order_number: { type: 'string', description: 'order number' } },
@@ -137,6 +138,31 @@ describe('the keyword agent', () => {
         expect(await talk.reply(5)).toBe('From 9 to 5.');
       },
     );
+  });
+
+  it.each([
+    ['waits for the team when nobody has told them of a result', true],
+    ['waits for nobody when a member has told them of the result', false],
+  ])('that is off leaves a hand-back to the team: the customer %s', async (_what, isWaiting) => {
+    const talk = await agent.talk('cancel order A-1042');
+    await talk.reply();
+    await talk.write('yes');
+    await talk.reply(2);
+    const browser = await signedInBrowser(agent.service.url);
+    const page = `/conversations/${talk.id}`;
+    await browser.get(page);
+    await browser.post(`${page}/take-over`);
+    await talk.decide('approve');
+    await talk.call(({ status }) => status === 'succeeded');
+    if (!isWaiting) await browser.post(`${page}/reply`, { text: 'It is cancelled.' });
+    await agent.service.api.patch('/api/agent', { enabled: false });
+    try {
+      await talk.act('handback');
+      const { html } = await browser.get('/conversations?tab=waiting');
+      expect(html.includes(page)).toBe(isWaiting);
+    } finally {
+      await agent.service.api.patch('/api/agent', { enabled: true });
+    }
   });
 
   it('does not call what the customer declined, whatever they say afterwards', async () => {

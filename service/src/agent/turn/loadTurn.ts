@@ -208,6 +208,12 @@ const replyTimesIn = (messages: readonly Message[]): readonly string[] => [
   ),
 ];
 
+/** Whether the customer has not been told how a call ended. @param conversation locked */
+export async function owesResult(tx: Tx, { id }: Conversation): Promise<boolean> {
+  const newest = await findNewestMessages(tx, id, MAX_MESSAGES_READ);
+  return (await collectUntold(tx, id, newest)).some(isComplete);
+}
+
 /**
  * Collects the calls that the customer has to hear about. Marks those that need no mention as told.
  */
