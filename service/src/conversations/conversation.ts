@@ -218,6 +218,7 @@ export const loseMember = (conversation: Conversation, now: Date): Conversation 
   status: 'awaiting_human',
   takenBy: null,
   waitingSince: conversation.waitingSince ?? timestamp(now),
+  updatedAt: timestamp(now),
 });
 
 /** Whether the customer is waiting for the team. */

@@ -229,8 +229,14 @@ describe('customers', () => {
     await reply(ben, una);
     await close(una.path);
     expect([await waiting(), await alertsOf(ana)]).toEqual([['Tom'], []]);
+    aheadMs += 1000;
+    const since = new Date(Date.now() + aheadMs).toISOString();
     await ana.get('/team');
     await ana.post(`/team/members/${benId}/remove`);
+    const changed = await service.api.get(`/api/conversations?updated_since=${since}`);
+    expect(changed.body.data.map(({ id }: Talk) => id).toSorted()).toEqual(
+      [clara.id, tom.id].toSorted(),
+    );
     await clara.customer.write('And in blue?');
     expect(await waiting()).toEqual(['Tom', 'Clara']);
     expect(await alertsOf(ana)).toEqual(['Clara', 'Tom']);

@@ -338,6 +338,21 @@ describe('a call that a person decides about', () => {
       expect((await waiting.customer.read()).at(-1)).toMatchObject({ from: 'agent' });
     });
 
+    it.each(['approve', 'reject'] as const)(
+      'a decision to %s shows that the conversation has changed',
+      async (verb) => {
+        const waiting = await requestApproval();
+        await post(waiting.conversationId, 'takeover');
+        clockAheadMs += 1000;
+        const since = new Date(Date.now() + clockAheadMs).toISOString();
+        await decide(waiting, verb);
+        const { body } = await service.api.get(`/api/conversations?updated_since=${since}`);
+        expect(body.data.find(({ id }: Json) => id === waiting.conversationId)).toMatchObject({
+          pending_approvals: 0,
+        });
+      },
+    );
+
     it('handed back while it waits: it goes on waiting, and the agent tells how it ended', async () => {
       const waiting = await requestApproval();
       await post(waiting.conversationId, 'takeover');

@@ -63,7 +63,7 @@ async function endApproval(
   now: Date,
 ): Promise<Conversation> {
   const pendingApprovals = Math.max(0, conversation.pendingApprovals - 1);
-  const counted = { ...conversation, pendingApprovals };
+  const counted = { ...conversation, pendingApprovals, updatedAt: timestamp(now) };
   await tx.conversations.put(counted);
   await emitDecided(tx, call, counted, now);
   return counted;
