@@ -77,7 +77,16 @@ interface Publication {
   readonly revision: number;
   /** A member has allowed another workflow to take the tool while it is in use. */
   readonly isReleased?: boolean;
+  /** When its workflow was unpublished; null again once the tool was paused here. */
+  readonly unpublishedAt?: string | null;
 }
+
+/**
+ * How long the calls of an unpublished tool wait for it: n8n unpublishes a workflow for a moment to
+ * publish a new version of it.
+ * @see docs/decisions/0039-what-ends-an-approval.md
+ */
+export const UNPUBLISHED_PATIENCE_MS = 60_000;
 
 interface LastTest {
   readonly toolCallId: string;
@@ -178,9 +187,28 @@ export const goLive = (tool: Tool, now: Date): Tool =>
     : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
 
 /** A live tool is paused; a draft that was about to go live stays a draft. */
-export function pause(tool: Tool, now: Date): Tool {
+export const pause = (tool: Tool, now: Date): Tool => withUnpublishedAt(stop(tool, now), null);
+
+/** Pauses a tool whose workflow was unpublished, for a moment or for good. */
+export const unpublish = (tool: Tool, now: Date): Tool =>
+  withUnpublishedAt(stop(tool, now), timestamp(now));
+
+function stop(tool: Tool, now: Date): Tool {
   if (tool.status === 'live') return { ...tool, status: 'paused', updatedAt: timestamp(now) };
   return tool.goLiveCallId === null
     ? tool
     : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
 }
+
+function withUnpublishedAt(tool: Tool, unpublishedAt: string | null): Tool {
+  const { publication } = tool;
+  return !publication || (publication.unpublishedAt ?? null) === unpublishedAt
+    ? tool
+    : { ...tool, publication: { ...publication, unpublishedAt } };
+}
+
+/** The tool is paused because its workflow was unpublished, less than a minute ago. */
+export const mayComeBack = ({ status, publication }: Tool, now: Date): boolean =>
+  status === 'paused' &&
+  typeof publication?.unpublishedAt === 'string' &&
+  now.getTime() < Date.parse(publication.unpublishedAt) + UNPUBLISHED_PATIENCE_MS;

@@ -389,6 +389,105 @@ describe('Unpublishing a tool', () => {
     expect(endpoint.at('/orders')).toHaveLength(1);
   });
 
+  describe('for a moment, as n8n does to publish a new version,', () => {
+    const asking = () => definition({ ask_before_running: true, read_only: true });
+    const move = async (ms: number) => {
+      now += ms;
+      await wakeToolCalls(service.api, endpoint);
+    };
+    /** A published tool, and a call of it that waits for approval. */
+    const waitingCall = async () => {
+      const { secret } = await publishLive({ definition: asking() });
+      await service.api.patch('/api/agent', { enabled: true });
+      const { conversationId } = await ask(service.url, { name: 'find_order' });
+      const query = `conversation_id=${conversationId}`;
+      const callIs = (status: string) => callIn(service.api, query, status);
+      const { tool_call_id: id } = await callIs('pending_approval');
+      return {
+        callIs,
+        approve: () => service.api.post(`/api/tool-calls/${id}/approve`, {}),
+        publishAgain: () => put({ definition: asking(), secret_hash: hashOf(secret) }),
+      };
+    };
+
+    it('keeps calls that wait for approval, and they can be approved afterwards', async () => {
+      const { callIs, approve, publishAgain } = await waitingCall();
+      await unpublish();
+      await callIs('pending_approval');
+      await publishAgain();
+      await move(60_000);
+      await callIs('pending_approval');
+      await approve();
+      await callIs('succeeded');
+    });
+
+    it('lets a call that is approved in between wait', async () => {
+      const { callIs, approve, publishAgain } = await waitingCall();
+      await unpublish();
+      await approve();
+      await move(2000);
+      expect(await callIs('running')).toMatchObject({ attempts: 0 });
+      await publishAgain();
+      await move(2000);
+      await callIs('succeeded');
+    });
+
+    it('lets a call between two attempts wait', async () => {
+      const { callIs, approve, publishAgain } = await waitingCall();
+      endpoint.answer('/orders', 500);
+      await approve();
+      await waitFor('an attempt', async () => (await callIs('running')).http_status === 500);
+      await unpublish();
+      await move(2000);
+      expect(await callIs('running')).toMatchObject({ attempts: 1 });
+      await publishAgain();
+      await move(2000);
+      expect(await callIs('succeeded')).toMatchObject({ attempts: 2 });
+    });
+
+    it('cancels all of them when it was not published again after a minute', async () => {
+      const { callIs } = await waitingCall();
+      const { conversationId } = await ask(service.url, { name: 'find_order' });
+      const other = `conversation_id=${conversationId}`;
+      const { tool_call_id: id } = await callIn(service.api, other, 'pending_approval');
+      await unpublish();
+      await service.api.post(`/api/tool-calls/${id}/approve`, {});
+      await move(59_000);
+      await callIs('pending_approval');
+      await callIn(service.api, other, 'running');
+      await move(1000);
+      await callIs('cancelled');
+      await move(2000);
+      expect(await callIn(service.api, other, 'cancelled')).toMatchObject({ attempts: 0 });
+    });
+
+    it('gives each unpublishing its own minute', async () => {
+      const { callIs, publishAgain } = await waitingCall();
+      await unpublish();
+      await publishAgain();
+      await move(30_000);
+      await unpublish();
+      await move(30_000);
+      await callIs('pending_approval');
+      await move(30_000);
+      await callIs('cancelled');
+    });
+
+    it('cancels all of them at once when somebody pauses the tool', async () => {
+      const { callIs } = await waitingCall();
+      const { conversationId } = await ask(service.url, { name: 'find_order' });
+      const other = `conversation_id=${conversationId}`;
+      const { tool_call_id: approved } = await callIn(service.api, other, 'pending_approval');
+      await unpublish();
+      await service.api.post(`/api/tool-calls/${approved}/approve`, {});
+      const { id } = await theTool();
+      await service.api.post(`/api/tools/${id}/pause`);
+      await callIs('cancelled');
+      await move(2000);
+      await callIn(service.api, other, 'cancelled');
+    });
+  });
+
   it('stops a tool that is about to go live', async () => {
     const letGo = holdNext('/orders');
     await put();

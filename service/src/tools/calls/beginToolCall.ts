@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts';
 import type { Tx } from '../../store/collections.ts';
-import { timeoutMsOf, type Tool } from '../tool.ts';
+import { mayComeBack, timeoutMsOf, type Tool } from '../tool.ts';
 import {
   beginAttempt,
   complete,
@@ -21,10 +21,14 @@ interface BegunCall {
   readonly timeoutMs: number;
 }
 
+/** How often to look whether an unpublished tool was published again. */
+const UNPUBLISHED_RETRY_MS = 2000;
+
 /**
  * Records the beginning of an attempt before anything is sent. Completes a call that has expired,
  * that a crash interrupted for good, that is no longer wanted or whose contact was forgotten, and
- * makes a built-in call in the same transaction.
+ * makes a built-in call in the same transaction. A call of a tool that was unpublished waits for a
+ * minute.
  * @param lease when too little of it is left, another worker gets the call
  * @returns null when there is nothing to send
  */
@@ -51,6 +55,10 @@ export async function beginToolCall(
     if (isBuiltIn(call))
       return saveCompleted(await deps.reactions.onBuiltInCall(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
+    if (tool && call.purpose === 'agent' && mayComeBack(tool, now)) {
+      await enqueueToolCall(tx, call, now.getTime() + UNPUBLISHED_RETRY_MS);
+      return null;
+    }
     if (!tool || !(await isStillWanted(tx, call, tool)))
       return saveCompleted(complete(call, 'cancelled', now));
     if (!lease.covers(maxAttemptMs(timeoutMsOf(tool)))) return null;

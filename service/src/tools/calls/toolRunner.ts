@@ -1,6 +1,7 @@
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { completeToolCall } from '../operations/completeToolCall.ts';
+import { endUnpublished } from '../operations/endUnpublished.ts';
 import { lockToolCall, enqueueToolCall } from '../operations/toolCalls.ts';
 import { MAX_TOOL_TIMEOUT_SECONDS } from '../tool.ts';
 import {
@@ -36,6 +37,7 @@ const MAX_PER_TOOL = 16;
 /**
  * Makes the tool calls that are due: test calls, the agent's and approved ones. Each attempt is
  * recorded before it is sent, so that a crash never repeats a call that must not be made twice.
+ * Cancels what waits for a tool that was unpublished and not published again.
  */
 export function startToolRunner({
   deps,
@@ -73,7 +75,8 @@ export function startToolRunner({
     freeInGroup: (_tool, underWay) => MAX_PER_TOOL - underWay,
     bound: 'workspace_tool_calls',
     leaseMs: maxAttemptMs(MAX_TOOL_TIMEOUT_SECONDS * 1000) + LEASE_MARGIN_MS,
-    run: ({ id }, context) => makeCall(id, context),
+    run: (job, context) =>
+      job.data.unpublishedAt === undefined ? makeCall(job.id, context) : endUnpublished(deps, job),
     onFailure: {
       message: 'a tool call could not be made or recorded; it is claimed again',
       idField: 'tool_call',

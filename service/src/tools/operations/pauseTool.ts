@@ -13,16 +13,14 @@ import { loadTool } from './tools.ts';
  * @throws not_found (404)
  */
 export const pauseTool = (deps: Deps, workspace: Workspace, id: string) =>
-  deps.store.transaction(async (tx) => putPaused(tx, deps, await loadTool(tx, workspace, id)));
-
-/** @param tool locked */
-export async function putPaused(tx: Tx, deps: Deps, tool: Tool): Promise<Tool> {
-  const now = deps.clock.now();
-  const paused = pause(tool, now);
-  if (paused !== tool) await tx.tools.put(paused);
-  await cancelApprovals(tx, deps, { toolId: tool.id }, now);
-  return paused;
-}
+  deps.store.transaction(async (tx): Promise<Tool> => {
+    const now = deps.clock.now();
+    const tool = await loadTool(tx, workspace, id);
+    const paused = pause(tool, now);
+    if (paused !== tool) await tx.tools.put(paused);
+    await cancelApprovals(tx, deps, { toolId: id }, now);
+    return paused;
+  });
 
 /** Lets another workflow take the tool. @throws not_found (404) */
 export const releaseTool = (deps: Deps, workspace: Workspace, id: string) =>

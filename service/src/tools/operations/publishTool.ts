@@ -1,3 +1,4 @@
+import { timestamp } from '../../platform/clock.ts';
 import { hasSecretHash } from '../../platform/security/secretBox.ts';
 import { newSigningSecret } from '../../platform/security/tokens.ts';
 import { checkDefinition } from '../definition/checkDefinition.ts';
@@ -20,6 +21,7 @@ import {
   redefine,
   TOOL_NAME_PATTERN,
   TOOL_NAME_RULE,
+  unpublish,
   withNewSecret,
   type Tool,
   type ToolDefinition,
@@ -27,7 +29,8 @@ import {
 import type { Workspace } from '../../team/index.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 import { assertRoomForTool } from './defineTool.ts';
-import { removeTool, putPaused } from './pauseTool.ts';
+import { endOfUnpublished } from './endUnpublished.ts';
+import { removeTool } from './pauseTool.ts';
 import { putLive, testThenGoLive, checkTestArguments, type TestArguments } from './testTool.ts';
 
 interface WantedPublication {
@@ -174,8 +177,10 @@ async function bringLive(tx: Tx, tool: Tool, sample: TestArguments, now: Date): 
 
 /**
  * Pauses a tool for the workflow that published it. Nothing happens to a tool that is gone, that
- * another workflow published, or that was published again since.
+ * another workflow published, or that was published again since. The tool's calls wait for a minute,
+ * and are cancelled when it was not published again by then.
  * @returns whether this call paused the tool
+ * @see docs/decisions/0039-what-ends-an-approval.md
  */
 export const unpublishTool = (
   deps: Deps,
@@ -190,6 +195,9 @@ export const unpublishTool = (
     if (!tool?.publication) return false;
     const { endpoint, publication } = tool;
     const isOwn = isToUnpublish({ ...publication, endpoint }, unpublishing);
-    if (isOwn) await putPaused(tx, deps, tool);
-    return isOwn;
+    if (!isOwn || !isInUse(tool)) return isOwn;
+    const now = deps.clock.now();
+    await tx.tools.put(unpublish(tool, now));
+    await tx.jobs.enqueue(endOfUnpublished(tool, timestamp(now)));
+    return true;
   });
