@@ -77,11 +77,13 @@ export function holdsInfinity(value: unknown): boolean {
  * Parses JSON from an untrusted source. Skips a byte order mark.
  * @param limits.maxDepth objects and lists inside each other; `{}` is one deep
  * @param limits.maxValues values in all; no limit when left out
+ * @param parse how the text is parsed once it keeps to the limits
  * @throws JsonError
  */
 export function parseJson(
   text: string,
   { maxDepth, maxValues = Infinity }: { maxDepth: number; maxValues?: number },
+  parse: (json: string) => Json | undefined = jsonIn,
 ): Json {
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (json.trim() === '') throw new JsonError('There is no JSON, the text is empty.');
@@ -89,19 +91,31 @@ export function parseJson(
   if (depth > maxDepth) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
   if (values > maxValues)
     throw new JsonError(`The JSON holds more than ${maxValues.toLocaleString('en')} values.`);
-  const value = jsonIn(json);
+  const value = parse(json);
   if (value === undefined) throw new JsonError('The text is not valid JSON.');
   if (holdsInfinity(value)) throw new JsonError('The JSON holds a number that is too large.');
   return value;
 }
 
 /** The value of a JSON text, without any limits; undefined when it is not JSON. */
-export function jsonIn(text: string): Json | undefined {
+export function jsonIn(text: string, reviver?: typeof keepLongInteger): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text, reviver) as Json;
   } catch {
     return undefined;
   }
+}
+
+/**
+ * As `jsonIn`, but a whole number that would become another one, such as 1234567890123456789, stays
+ * as it is written, as a text.
+ */
+export const exactJsonIn = (text: string): Json | undefined =>
+  jsonIn(text, /\d{16}/.test(text) ? keepLongInteger : undefined);
+
+function keepLongInteger(_key: string, value: Json, context?: { readonly source?: string }): Json {
+  const source = context?.source ?? '';
+  return /^-?\d{16,}$/.test(source) && String(value) !== source ? source : value;
 }
 
 interface JsonLimits {

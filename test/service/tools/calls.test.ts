@@ -314,6 +314,19 @@ describe('a call of a tool', () => {
     });
   });
 
+  it.each(['Webhook', 'HTTP'] as const)(
+    'keeps a whole number that is too long for a number as text: %s kind',
+    async (kind) => {
+      const answer = body(
+        '{"id":1234567890123456789,"all":[-9007199254740993,9007199254740992,1.5,-0,12345678901234567.5]}',
+      );
+      expect((await call(kind, 'test', [answer])).record.result).toEqual({
+        id: '1234567890123456789',
+        all: ['-9007199254740993', 9007199254740992, 1.5, 0, 12345678901234568],
+      });
+    },
+  );
+
   it('cannot be read without its conversation, whose contact says what to mask', async () => {
     const { record } = await call('Webhook', 'agent', [{ json: { to: 'ana@example.com' } }]);
     const ids = async () =>

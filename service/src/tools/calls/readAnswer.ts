@@ -1,4 +1,11 @@
-import { JsonError, parseJson, isJsonObject, type Json, mapStrings } from '../../platform/json.ts';
+import {
+  exactJsonIn,
+  JsonError,
+  parseJson,
+  isJsonObject,
+  type Json,
+  mapStrings,
+} from '../../platform/json.ts';
 import type { ToolAttemptResult, ToolCallErrorType } from './toolCall.ts';
 import type { OutboundResponse } from '../../platform/outbound/outboundClient.ts';
 import { scrubber } from './scrubber.ts';
@@ -83,7 +90,7 @@ function readJson({ headers, body }: Answer, clean: Clean): Json {
     throw new JsonError(
       `with Content-Type ${quoted(type, clean)}; it has to answer JSON as application/json.`,
     );
-  return parseJson(decode(body), JSON_LIMITS);
+  return parseJson(decode(body), JSON_LIMITS, exactJsonIn);
 }
 
 /** An existing API answers JSON, text or nothing. */
@@ -95,7 +102,7 @@ function readAnyType(
   const type = headers['content-type'];
   if (body.length === 0) return null;
   if (type === undefined || isJson(type))
-    return selectFields(parseJson(decode(body), JSON_LIMITS), fields);
+    return selectFields(parseJson(decode(body), JSON_LIMITS, exactJsonIn), fields);
   if (fields !== undefined)
     throw new JsonError(
       `with Content-Type ${quoted(type, clean)}; response_fields can be taken from JSON only.`,
