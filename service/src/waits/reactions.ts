@@ -10,7 +10,8 @@ declare module '../conversations/reactions.ts' {
     /**
      * A turn of the agent opens a wait, which suspends it.
      * @param opened.conversationId the one that the request names; null when it names none
-     * @returns the turn's conversation (null for a test), and in whose name the question is sent
+     * @returns the turn's conversation (null for a test), the question with the agent's greeting if
+     * that is due, in whose name it is sent, and whether it is sent beside newer messages
      * @throws not_found (404); turn_superseded, try_without_customer (409)
      */
     onWaitOpened(
@@ -20,10 +21,12 @@ declare module '../conversations/reactions.ts' {
         turnId: string;
         conversationId: string | null;
         kind: WaitKind;
+        message: string;
       },
       now: Date,
     ): Promise<{
       conversationId: string | null;
+      text: string;
       actor: Actor;
       decidedBy: DecidedBy;
       isBesideAgent: boolean;

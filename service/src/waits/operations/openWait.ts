@@ -74,6 +74,8 @@ export const openWait = (deps: Deps, workspace: Workspace, wanted: WantedWait, a
 interface Origin {
   /** Null for a decision that belongs to the workspace alone. */
   readonly view: ConversationView | null;
+  /** The question as it is sent. */
+  readonly text: string;
   readonly sender: { readonly actor: Actor } & MessageExtras;
 }
 
@@ -82,22 +84,23 @@ async function findOrigin(
   tx: Tx,
   { reactions }: Pick<Deps, 'reactions'>,
   workspace: Workspace,
-  { conversationId, turnId, kind }: WantedWait,
+  { conversationId, turnId, kind, message }: WantedWait,
   { actor }: Asker,
   now: Date,
 ): Promise<Origin> {
   if (turnId === null) {
     const sender = { actor, isBesideAgent: true };
-    if (conversationId === null) return { view: null, sender };
+    if (conversationId === null) return { view: null, text: message, sender };
     const view = await loadConversation(tx, workspace, conversationId);
     assertOpen(view.conversation);
-    return { view, sender };
+    return { view, text: message, sender };
   }
-  const turn = { workspaceId: workspace.id, turnId, conversationId, kind };
+  const turn = { workspaceId: workspace.id, turnId, conversationId, kind, message };
   const opened = await reactions.onWaitOpened(tx, turn, now);
-  const { conversationId: own, isBesideAgent, ...sender } = opened;
+  const { conversationId: own, text, isBesideAgent, ...sender } = opened;
   return {
     view: own === null ? null : await loadConversation(tx, workspace, own),
+    text,
     sender: { ...sender, ...(isBesideAgent && { isBesideAgent }) },
   };
 }
@@ -177,10 +180,10 @@ async function putQuestion(
   tx: Tx,
   deps: Deps,
   wait: Wait,
-  { view, sender }: Origin & { view: ConversationView },
+  { view, text, sender }: Origin & { view: ConversationView },
   now: Date,
 ): Promise<void> {
-  const sent = await askCustomer(tx, deps, wait, view, wait.message, sender, now);
+  const sent = await askCustomer(tx, deps, wait, view, text, sender, now);
   const { number, id } = sent.message;
   await tx.conversations.put(awaitReply(sent.conversation, wait.id));
   await putWait(tx, { ...wait, questionId: id, afterMessage: number, judgedThrough: number });

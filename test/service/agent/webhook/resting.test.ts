@@ -78,6 +78,21 @@ describe('a turn that asks the customer', () => {
     expect(await metric('agent_turns_open', { status: 'suspended' })).toBe(0);
   });
 
+  it('begins its question with the greeting when that is the first message, and says it once', async () => {
+    await stage.api.patch('/api/agent', { greeting: 'Hello from Acme!' });
+    try {
+      const { talk, id } = await stage.acceptedTurn();
+      const wait = await ask(talk, id);
+      await talk.write('A-1042');
+      expect(await ended(wait)).toMatchObject({ message: 'Which order?' });
+      await collect(wait);
+      await stage.operate(id, 'replies', { text: 'Refunded.' });
+      expect(await talk.replies()).toEqual(['Hello from Acme!\n\nWhich order?', 'Refunded.']);
+    } finally {
+      await stage.api.patch('/api/agent', { greeting: '' });
+    }
+  });
+
   it('leaves what the customer writes afterwards to a turn of its own, beside it', async () => {
     const { talk, id } = await stage.acceptedTurn();
     const wait = await ask(talk, id);

@@ -15,30 +15,34 @@ import {
   type WebhookTurn,
 } from '../webhookTurn.ts';
 import { leftToTeam } from '../../operations/leaveToTeam.ts';
+import { greetingOf } from '../../turn/replyText.ts';
+import { loadContext, withGreeting } from './turnMessages.ts';
 import { findAgentSettings, isAgentOn } from '../../operations/settings.ts';
 import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './turns.ts';
 
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
  * the HTTP call answers does not count. No other turn gets its messages.
- * @returns the conversation of the turn (null for a test), in whose name the workflow asks, and whether
- * it asks beside newer messages, which have a turn of their own
+ * @returns the conversation of the turn (null for a test), what the workflow asks, with the greeting if
+ * that is the agent's first message, in whose name, and whether it asks beside newer messages, which
+ * have a turn of their own
  * @throws not_found (404); try_without_customer (409) when a test asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
  */
 export async function suspendTurn(
   tx: Tx,
-  { workspaceId, turnId, conversationId, kind }: RestingTurn,
+  { workspaceId, turnId, conversationId, kind, message }: RestingTurn,
   now: Date,
 ): Promise<{
   conversationId: string | null;
+  text: string;
   actor: Actor;
   decidedBy: DecidedBy;
   isBesideAgent: boolean;
 }> {
   const locked = await lockTurn(tx, turnId);
   if (locked?.turn.workspaceId !== workspaceId) throw notFound('turn', turnId);
-  const { turn, misfit } = locked;
+  const { turn, misfit, conversation } = locked;
   if (turn.isTest && kind === 'reply')
     throw errorWithFix(
       'try_without_customer',
@@ -62,8 +66,11 @@ export async function suspendTurn(
   // The job makes the process that has the HTTP call let go of it.
   await enqueueTurn(tx, suspended, now.getTime());
   const { name } = await findAgentSettings(tx, workspaceId);
+  const greeting =
+    kind === 'reply' && conversation ? greetingOf(await loadContext(tx, turn, conversation)) : null;
   return {
     conversationId: turn.conversationId,
+    text: withGreeting(message, greeting),
     actor: { type: 'agent', name },
     decidedBy: 'webhook',
     isBesideAgent: hasRested(turn),
@@ -77,6 +84,8 @@ interface RestingTurn {
   readonly conversationId: string | null;
   /** Who is asked: the customer, or the team. */
   readonly kind: 'reply' | 'decision';
+  /** The question. */
+  readonly message: string;
 }
 
 const WROTE_AGAIN = 'The question was cancelled after the customer had written again.';
