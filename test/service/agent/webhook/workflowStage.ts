@@ -179,7 +179,12 @@ export async function startWorkflowStage({
     acceptedTurn: async (words = 'hello') => {
       workflow.answer(accepts);
       const talk = await stage.talk(words);
-      const { body } = await workflow.turn();
+      // A turn of the test before may still arrive.
+      const { body } = await waitFor(
+        'the turn',
+        () => workflow.turns.find((turn) => turn.body.conversation_id === talk.id),
+        { everyMs: 5 },
+      );
       return { talk, id: body.turn_id };
     },
     operate: (turnId, operation, body = {}) =>
