@@ -4,6 +4,7 @@ import { SENTENCES } from '../../../../service/src/agent/keyword/sentences.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../../helpers/browserless.ts';
 import { readMetrics } from '../../../helpers/metrics.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import { totals } from '../../overview/support.ts';
 import {
   accepts,
   says,
@@ -185,7 +186,9 @@ describe('a turn that asks the team', () => {
 
     it('has answered the customer, who does not wait after a take-over', async () => {
       const { talk, id } = await decided();
+      const before = await totals(browser, 'answers');
       await stage.operate(id, 'replies', { text: 'Refunded.' });
+      expect((await totals(browser, 'answers')).Workflow).toBe((before.Workflow ?? 0) + 1);
       await browser.get(`/conversations/${talk.id}`);
       await browser.post(`/conversations/${talk.id}/take-over`);
       expect(await isWaiting(talk)).toBe(false);
