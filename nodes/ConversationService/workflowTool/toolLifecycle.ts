@@ -15,7 +15,7 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 	const wanted = {
 		definition,
 		sample_arguments: readSample(context, definition.parameters),
-		keep_paused: isRestart(context, stored),
+		...(isRestart(context, stored) ? { keep_paused: true } : {}),
 	};
 	try {
 		const { notice } = await publish(context, pathOf(name), wanted, stored);

@@ -26,7 +26,7 @@ export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): 
     case 'created':
       return withPage(payment, answer, now);
     case 'expired':
-      return withoutWork(expire({ ...payment, error: null, checkedAt: timestamp(now) }, now), now);
+      return afterExpiry(payment, now);
     case 'open':
       return canBeClosed(payment)
         ? closeAgain(payment, now)
@@ -49,6 +49,12 @@ export function withPage(
   const page = withoutWork({ ...payment, providerReference: reference, providerUrl: url }, now);
   if (payment.status === 'creating') return { ...page, status: 'open', error: null };
   return payment.status === 'paid' ? page : { ...page, work: newWork('expire', now) };
+}
+
+/** The page is closed. A link that failed keeps the reason. */
+function afterExpiry(payment: PaymentInWork, now: Date): Payment {
+  const error = payment.status === 'failed' ? payment.error : null;
+  return withoutWork(expire({ ...payment, error, checkedAt: timestamp(now) }, now), now);
 }
 
 export const createFailed = (payment: Payment, error: string, now: Date): Payment =>
