@@ -4,7 +4,7 @@ import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
 import { numbersIn, zeroOrOne } from '../platform/reading/numbers.ts';
 import { namesChoice, onlyOne, readChoice } from './readChoice.ts';
-import { isDoubted, isQuestion, refuses } from './refusal.ts';
+import { isDoubted, isQuestion, refuses, takesBack } from './refusal.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
 
@@ -52,7 +52,7 @@ const MAX_READ_CHARACTERS = 1000;
 /**
  * Reads an answer from what the customer wrote: all texts together or, when they are no answer, the
  * last text that is an answer by itself ("Hello" … "the second"). What comes after that text may
- * neither name anything else nor take it back ("actually no").
+ * neither name anything else nor take it back in a few words ("actually no").
  * @param texts in the order in which they were written
  * @returns null when there is no answer, or it could mean several things
  */
@@ -68,9 +68,12 @@ export function readAnswer(
     text.length > MAX_READ_CHARACTERS ? NOTHING : reader(text, accept, context);
   const { value } = read(all);
   if (value !== null) return value;
+  let isTakenBack = false;
   for (const text of texts.toReversed()) {
     const { value, isNamed } = read(text);
-    if (isNamed || refuses(text, context.languages)) return value;
+    // "No" is not taken back by "not now".
+    if (isNamed) return isTakenBack && !refuses(String(value), context.languages) ? null : value;
+    isTakenBack ||= takesBack(text, context.languages);
   }
   return null;
 }
@@ -109,8 +112,8 @@ const readEmail: Read = (written, _accept, context) => {
   return onlyPlain(text, found, context);
 };
 
-/** `No. 5`: the number follows, and nothing is refused. */
-const NUMBER_SIGN = /(?<!\p{L})no\.?(?=\s?\d)/giu;
+/** `No. 5`, `no: 5`, `no is 5`: the number follows, and nothing is refused. */
+const NUMBER_SIGN = /(?<!\p{L})no\b\.?(?=[\s:]*(?:is\s+)?\d)/giu;
 
 /** `1.500` is two numbers if the language is not known. */
 const readNumber: Read = (text, _accept, context) => {

@@ -70,27 +70,27 @@ const ORDINALS = [
 /** The ordinals that are also days of the week in Portuguese. */
 const DAYS = wordSet('segunda quarta quinta sexta');
 
-/** With one of these, a number is a place, even if a choice has that number. */
+/** With one of these, a number is a place, even if a choice begins with that number. */
 const OPTION = wordSet('option choice opcion opcao alternativa');
 
 /**
  * `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. But `2` means `2 nights`
- * when there is such a choice.
+ * when there is such a choice, which is then sent without a number in front.
  */
 function choiceAtPlace(text: string, choices: readonly string[]): readonly string[] {
   const words = wordsOf(text);
   const [word, another] = words.filter((each) => !BESIDE_A_PLACE.has(each));
   if (word === undefined || another !== undefined) return [];
   const number = PLACE.exec(word)?.[1];
-  const numbered = number === undefined ? [] : choices.filter((each) => hasNumber(each, number));
+  const numbered = number === undefined ? [] : choices.filter((each) => beginsWith(each, number));
   if (numbered.length > 0 && !words.some((each) => OPTION.has(each))) return numbered;
   const place = number ?? ordinalOf(word, words, choices);
   const choice = choices[Number(place ?? 0) - 1];
   return choice === undefined ? [] : [choice];
 }
 
-const hasNumber = (choice: string, number: string): boolean =>
-  (spelled(choice).match(/\d+/g) ?? []).some((each) => Number(each) === Number(number));
+const beginsWith = (choice: string, number: string): boolean =>
+  Number(/^\d+/.exec(spelled(choice))?.[0] ?? NaN) === Number(number);
 
 function ordinalOf(
   word: string,

@@ -31,14 +31,23 @@ export const refuses = (text: string, languages: readonly Language[]): boolean =
     (word) => REFUSES.has(word) && !languages.every((each) => HARMLESS[each].has(word)),
   );
 
+const MAX_WORDS_TO_TAKE_BACK = 4;
+
+/** Whether a text takes back what was written before it: "actually no", "no, sorry". */
+export const takesBack = (text: string, languages: readonly Language[]): boolean =>
+  wordsOf(text).length <= MAX_WORDS_TO_TAKE_BACK && refuses(text, languages);
+
 /** What comes after it is the answer: "no, Friday", "no wait, Friday". */
 const LEADING_NO = /^[^\p{L}\p{N}]*(?:no|nao|não)(?:\s+(?:wait|espera|espere))?\s*[,.;:!\n]/iu;
 
 /** After what an answer names, these say at what time: "Friday after 5". */
 const AT_WHAT_TIME = /(?<!\p{L})(?:before|after|antes|despu[eé]s|depois)(?!\p{L})/giu;
 
+const SENTENCE = /[^.!?]+[.!?]*/g;
+
 /**
- * Whether a text asks about what it names, or turns it around: "Is Friday free?", "not Friday".
+ * Whether a sentence asks about what it names, or turns it around: "Is Friday free?", "not Friday".
+ * Other sentences do not count: "It is 1042. I have not received it."
  * @param found what it names, whose own words do not count: "the day after tomorrow"
  */
 export function isDoubted(
@@ -50,10 +59,14 @@ export function isDoubted(
     (rest, { at, length }) => rest.slice(0, at) + ' '.repeat(length) + rest.slice(at + length),
     text.replace(LEADING_NO, (no) => ' '.repeat(no.length)),
   );
-  const first = Math.min(...found.map(({ at }) => at), text.length);
-  return (
-    isQuestion(others) ||
-    refuses(others.slice(0, first), languages) ||
-    refuses(others.slice(first).replace(AT_WHAT_TIME, ' '), languages)
-  );
+  return [...others.matchAll(SENTENCE)].some(({ 0: sentence, index: start }) => {
+    const places = found.map(({ at }) => at - start);
+    const first = Math.min(...places.filter((at) => at >= 0 && at < sentence.length));
+    if (first === Infinity) return false;
+    return (
+      isQuestion(sentence) ||
+      refuses(sentence.slice(0, first), languages) ||
+      refuses(sentence.slice(first).replace(AT_WHAT_TIME, ' '), languages)
+    );
+  });
 }

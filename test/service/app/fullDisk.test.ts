@@ -109,9 +109,11 @@ const canMount = (() => {
     const stored = await readWholeChat(customer.api);
     expect(stored.map(({ text }) => text).sort()).toEqual([...acknowledged].sort());
     // The log, which could not grow either, says how much of it is missing.
-    const log = await readFile(`${there}/service.log`, 'utf8');
-    const note = /\{.*log lines could not be written.*\}/.exec(log)?.[0];
-    expect(JSON.parse(note ?? '{}')).toMatchObject({ reason: 'ENOSPC' });
+    const note = await waitFor('the note in the log', async () => {
+      const log = await readFile(`${there}/service.log`, 'utf8');
+      return /\{.*log lines could not be written.*\}/.exec(log)?.[0];
+    });
+    expect(JSON.parse(note)).toMatchObject({ reason: 'ENOSPC' });
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -317,6 +317,13 @@ describe('A tool that somebody else has', () => {
     expect((await put({ secret_hash })).body).toMatchObject({ status: 'live' });
   });
 
+  it('comes back after its own workflow has ended and begins again, also with keep_paused', async () => {
+    const { secret } = await publishLive();
+    await unpublish();
+    const again = await put({ keep_paused: true, secret_hash: hashOf(secret) });
+    expect(again.body).toMatchObject({ status: 'live' });
+  });
+
   it.each(OTHER_OWNERS)(
     'goes to %s that takes it over, with a new secret',
     async (_who, difference) => {

@@ -134,6 +134,13 @@ describe('a choice', () => {
     expect(day('Tuesday', 'thanks!', 'ok?')).toBe('Tuesday');
   });
 
+  it.each(["I don't want it", 'not now', 'maybe later'])(
+    'that is No is not taken back by its reason: %j',
+    (reason) => {
+      expect(answerTo('choice', 'Shall we send it?', ['Yes', 'No'])('No', reason)).toBe('No');
+    },
+  );
+
   it('that is a number counts by its text before its place', () => {
     expect(answerTo('choice', 'How many?', ['2', '1'])('1')).toBe('1');
   });
@@ -153,6 +160,16 @@ describe('a choice', () => {
   it('that has a number in a word is taken by that number', () => {
     expect(answerTo('choice', 'When?', ['2pm', '3pm', '4pm'])('3')).toBe('3pm');
     expect(answerTo('choice', 'When?', ['9:00', '10:00', '14:00'])('3')).toBe('14:00');
+  });
+
+  it('with a number inside is taken by its place in the list that was sent', () => {
+    const delivery = answerTo('choice', 'How shall we send it?', [
+      'Standard delivery (3 days)',
+      'Express delivery (1 day)',
+      'Collect from our shop',
+    ]);
+    expect(delivery('3')).toBe('Collect from our shop');
+    expect(delivery('1')).toBe('Standard delivery (3 days)');
   });
 
   it('of signs alone is taken by those signs', () => {
@@ -207,6 +224,12 @@ describe('an e-mail', () => {
     expect(email('old@example.com', 'not that one, sorry')).toBeNull();
     expect(email('a@example.com', 'a@example.com or b@example.com')).toBeNull();
     expect(email('a@example.com', 'x'.repeat(2000))).toBe('a@example.com');
+    expect(email('a@example.com', 'I have not received my order')).toBe('a@example.com');
+  });
+
+  it('is read beside a sentence that asks or refuses something else', () => {
+    expect(email('a@example.com. Can you help?')).toBe('a@example.com');
+    expect(email('Sorry, busy day! a@example.com')).toBe('a@example.com');
   });
 
   it('written twice is one', () => {
@@ -234,6 +257,10 @@ describe('a number', () => {
     ['How many do you want?', 'No, 5', 5],
     ['What is your order number?', 'order no. 1042', 1042],
     ['What is your order number?', 'It is no 1042', 1042],
+    ['What is your order number?', 'order no: 1042', 1042],
+    ['What is your order number?', 'my order no is 1042', 1042],
+    ['What is your order number?', 'It is 1042. I have not received it', 1042],
+    ['What is your order number?', 'Sorry, I was busy. My order is 1042', 1042],
     ['¿Cuántos quiere?', 'cinco, nada más', 5],
     ['Quantos você quer?', 'no total 5', 5],
   ])('asked for with %j is read in %j', (question, text, value) => {
@@ -260,6 +287,7 @@ describe('a number', () => {
     expect(number('5', 'maybe more')).toBeNull();
     expect(number('5', '6 or 7')).toBeNull();
     expect(number('5', 'great')).toBe(5);
+    expect(number('5', 'I have not received the others')).toBe(5);
   });
 
   it('is found in the last message that names one, also where that is one', () => {

@@ -29,13 +29,18 @@ const MAX_PARTS = 1000;
 export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
   void (await tx.outboundMessages.get(contactId));
 
-/** What a message is sent as. Choices that the channel cannot show are numbered lines of its text. */
+/**
+ * What a message is sent as. Choices that the channel cannot show are lines of its text: numbered,
+ * unless one begins with a number itself. "2. 3 nights" would leave open what the answer 2 means.
+ */
 function textsOf(
   { text, choices }: Message,
   { textMax, takesChoices }: ChannelCapabilities,
 ): readonly Pick<OutboundMessage, 'text' | 'choices'>[] {
   if (choices !== undefined && takesChoices?.(text, choices)) return [{ text, choices }];
-  const lines = choices?.map((choice, index) => `\n${index + 1}. ${choice}`) ?? [];
+  const isNumbered = !choices?.some((choice) => /^\s*\p{N}/u.test(choice));
+  const lines =
+    choices?.map((choice, index) => `\n${isNumbered ? `${index + 1}.` : '-'} ${choice}`) ?? [];
   const whole = lines.length === 0 ? text : `${text}\n${lines.join('')}`;
   return splitText(whole, textMax).map((part) => ({ text: part }));
 }

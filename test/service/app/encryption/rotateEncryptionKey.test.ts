@@ -61,8 +61,9 @@ describe('rotate-encryption-key', () => {
     });
     await useEverySecret(service, receiver, endpoint);
     used = await newFolder();
-    await service.restart(); // everything is on the disk
-    await cp(service.folder, used, { recursive: true, filter: (path) => !path.endsWith('/lock') });
+    const filter = (path: string) => !path.endsWith('/lock');
+    // The service is stopped meanwhile: everything is on the disk, and nothing is written.
+    await service.changeStored(() => cp(service.folder, used, { recursive: true, filter }));
     await service.stop();
     oldKey = parseEncryptionKey(await readFile(join(used, 'encryption.key'), 'utf8'), 'it');
   });
