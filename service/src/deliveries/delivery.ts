@@ -171,9 +171,9 @@ export function keepForNextReceiver(
  * Whether the delivery failed, and its last attempt was turned away at `since` or later: the
  * receiver did not know the address (404), or had another secret (401).
  */
-export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
-  const last = attempts.at(-1);
-  if (status !== 'failed' || last === undefined) return false;
+export function wasTurnedAwaySince(delivery: Delivery, since: Date): boolean {
+  const last = delivery.attempts.at(-1);
+  if (!hasNotArrived(delivery) || last === undefined) return false;
   const isTurnedAway = last.statusCode === 404 || last.statusCode === 401;
   return isTurnedAway && Date.parse(last.at) >= since.getTime();
 }

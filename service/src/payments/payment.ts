@@ -198,7 +198,10 @@ function endUnpaid(
   now: Date,
 ): Payment {
   if (payment.status === 'open') return withoutWork({ ...payment, ...ending }, now);
-  return payment.status === 'cancelled' ? { ...payment, work: null } : payment;
+  if (payment.status !== 'cancelled') return payment;
+  // No bank is awaited any more, and the page is closed.
+  const { confirmingSince: _, ...cancelled } = payment;
+  return { ...cancelled, work: null, error: null };
 }
 
 /** The customer has finished at the provider, and a bank still has to confirm. */

@@ -212,7 +212,9 @@ async function hasTeamNote(tx: Tx, { id: conversationId }: Conversation): Promis
     orderBy: 'afterMessage',
     limit: ALL,
   });
-  return notes.some(({ change }) => change.type === 'team_note');
+  return notes.some(
+    ({ change, actor }) => change.type === 'team_note' && actor.type === 'team_member',
+  );
 }
 
 /**

@@ -83,7 +83,7 @@ function statusInWords(payment: Payment, now: Date): View {
     case 'expired':
       return html`Expired ${timeView(payment.expiresAt, now)} without being paid.`;
     case 'cancelled':
-      if (payment.work !== null && payment.confirmingSince !== undefined)
+      if (payment.confirmingSince !== undefined)
         return `Cancelled, but the customer already paid at ${label}. If their bank confirms the payment, it counts.`;
       return payment.work === null
         ? 'Cancelled. It can no longer be paid.'
