@@ -191,16 +191,40 @@ describe('a turn that asks the team', () => {
       expect((await totals(browser, 'answers')).Workflow).toBe((before.Workflow ?? 0) + 1);
     });
 
-    it('has not answered what the customer wrote since', async () => {
-      const { talk, id } = await decided();
+    async function newerTurn(talk: Talk): Promise<string> {
       stage.workflow.forget();
       stage.workflow.answer(accepts);
       await talk.write('also, change my address');
-      await stage.workflow.turn();
-      await stage.operate(id, 'replies', { text: 'Refunded.' });
+      return (await stage.workflow.turn()).body.turn_id;
+    }
+    async function replyAndTakeOver({ talk, id }: { talk: Talk; id: string }) {
+      expect((await stage.operate(id, 'replies', { text: 'Refunded.' })).status).toBe(201);
       await browser.get(`/conversations/${talk.id}`);
       await browser.post(`/conversations/${talk.id}/take-over`);
-      expect(await isWaiting(talk)).toBe(true);
+    }
+
+    it('has not answered what the customer wrote since', async () => {
+      const begun = await decided();
+      await newerTurn(begun.talk);
+      await replyAndTakeOver(begun);
+      expect(await isWaiting(begun.talk)).toBe(true);
+    });
+
+    it('has not answered a newer message whose turn rests', async () => {
+      const begun = await decided();
+      const newer = await newerTurn(begun.talk);
+      await ask(begun.talk, newer, { kind: 'decision', message: 'Change the address?' });
+      await replyAndTakeOver(begun);
+      expect(await isWaiting(begun.talk)).toBe(true);
+    });
+
+    it("has not answered what the customer replied to another turn's question", async () => {
+      const begun = await decided();
+      const question = await ask(begun.talk, await newerTurn(begun.talk));
+      await begun.talk.write('Main Street 1');
+      await ended(question);
+      await replyAndTakeOver(begun);
+      expect(await isWaiting(begun.talk)).toBe(true);
     });
   });
 
