@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type * as amountFile from '../../nodes/ConversationService/shared/amount';
 import { CURRENCIES, decimalsOf } from '../../service/src/platform/currency.ts';
-import { byId as conversationById, chosen, useService } from './helpers/actions.ts';
+import { byId as conversationById, chosen, RETRY_ON_FAIL, useService } from './helpers/actions.ts';
 import { builtFile } from './helpers/builtFile.ts';
 import { failureOf } from './helpers/n8n.ts';
 
@@ -62,7 +62,7 @@ describe('Payment Link', () => {
     wire().loses = () => wire().seen.length === 1;
     const { items } = await link('create', {
       parameters: inConversation(id),
-      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
+      node: RETRY_ON_FAIL,
     });
     expect([wire().seen.length, items.length]).toEqual([2, 1]);
     for (const executionId of ['7', '8'])

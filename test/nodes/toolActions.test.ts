@@ -7,7 +7,7 @@ import {
   type ToolEndpoint,
 } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { chosen, useService, type Rest } from './helpers/actions.ts';
+import { chosen, RETRY_ON_FAIL, useService, type Rest } from './helpers/actions.ts';
 import { ACTION, actionNode, failureOf, ourNode } from './helpers/n8n.ts';
 
 const { credential, open, resource, search, service, wire } = useService(TOOL_TEST_ENV);
@@ -253,7 +253,7 @@ describe('Tool Call', () => {
     wire().loses = (_method, path) => path.endsWith('/approve') && ++tries === 1;
     const { items, paired } = await toolCall('approve', {
       parameters: { note: ' Checked ' },
-      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
+      node: RETRY_ON_FAIL,
       input: [{ tool_call_id: id }],
     });
     expect(items).toMatchObject([

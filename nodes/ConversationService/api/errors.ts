@@ -63,7 +63,7 @@ export const FIXES: Readonly<Record<string, string>> = {
 	payment_provider_missing:
 		'Set the provider up on the Payments screen of the service (/payments at the base URL), or choose another one under "Provider" in the options of this node.',
 	payment_refused:
-		'Correct the amount, the currency or whatever the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL). With a Deduplication Key, then use another one.',
+		'Correct the amount, the currency or whatever the provider names. If it names a key, enter a valid one on the Payments screen of the service (/payments at the base URL). If the options of this node have a Deduplication Key, change it too.',
 	permission_missing:
 		'On the Keys and subscriptions screen of the service (/keys at the base URL), create a key with "May read contact details in the clear" and enter it in the credential, or run "npm run key -- create --reveal-contacts" in the folder of the service. Or turn off "Reveal Phone and Email".',
 	published_elsewhere:

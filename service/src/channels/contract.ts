@@ -93,7 +93,7 @@ export const updateChannel = operation('PATCH /channels/:id', {
 export const deleteChannel = operation('DELETE /channels/:id', {
   summary: 'Disconnect a channel',
   description:
-    'Its conversations stay. Messages that are not sent yet fail. Connecting the same account again brings its customers back. Its webhook URL stops working: if messages of other numbers arrive there, first enter the webhook URL of one of them in the settings of the channel.',
+    'Its conversations stay. Messages that are not sent yet fail. Connecting the same account again brings its customers back. Its webhook URL stops working: if messages of other numbers arrive there, first enter the webhook URL of one of them where the channel is set up (for WhatsApp: at Meta).',
   answer: deletedSchema,
   errors: ['not_found'],
 });

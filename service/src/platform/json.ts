@@ -58,6 +58,10 @@ function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
   return { depth: deepest, values };
 }
 
+/** Whether a JSON text has more than `maxDepth` objects and lists inside each other. */
+export const isDeeper = (text: string, maxDepth: number): boolean =>
+  extentOf(text, maxDepth, Infinity).depth > maxDepth;
+
 /**
  * Whether a value holds a number that is too large to store: `1e400` is JSON, and is parsed as
  * Infinity. The search does not recurse, so any depth is fine.
@@ -144,7 +148,6 @@ export function brokenLimit(
     if (count > maxBytes) return 'maxBytes';
     for (const child of children) open.push([child, depth + 1]);
   }
-  if (maxBytes === Infinity) return null; // writing it would cost time for nothing
   return Buffer.byteLength(JSON.stringify(value) ?? '') > maxBytes ? 'maxBytes' : null;
 }
 

@@ -66,8 +66,8 @@ export function readAnswer(
   const reader = READERS[accept.type];
   const read = (text: string) =>
     text.length > MAX_READ_CHARACTERS ? NOTHING : reader(text, accept, context);
-  const { value } = read(all);
-  if (value !== null) return value;
+  const together = read(all).value;
+  if (together !== null) return together;
   let isTakenBack = false;
   for (const text of texts.toReversed()) {
     const { value, isNamed } = read(text);

@@ -4,33 +4,38 @@ import type { Language } from '../platform/reading/language.ts';
 import type { Tx } from '../store/collections.ts';
 import type { WaitKind } from './wait.ts';
 
+/** A wait that a turn of the agent opens. */
+export interface WantedOfTurn {
+  readonly workspaceId: string;
+  readonly turnId: string;
+  /** The one that the request names; null when it names none. */
+  readonly conversationId: string | null;
+  /** Who is asked: the customer, or the team. */
+  readonly kind: WaitKind;
+  /** The question. */
+  readonly message: string;
+}
+
+/** How the question of a turn is asked. */
+export interface QuestionOfTurn {
+  /** The turn's; null for a test. */
+  readonly conversationId: string | null;
+  /** The question; with the agent's greeting if this is its first message. */
+  readonly text: string;
+  readonly actor: Actor;
+  readonly decidedBy: DecidedBy;
+  /** Whether newer messages of the customer have a turn of their own. */
+  readonly isBesideAgent: boolean;
+}
+
 /** What the agent does when something happens to waits, in the same transaction. */
 declare module '../conversations/reactions.ts' {
   interface Reactions {
     /**
      * A turn of the agent opens a wait, which suspends it.
-     * @param opened.conversationId the one that the request names; null when it names none
-     * @returns the turn's conversation (null for a test), the question with the agent's greeting if
-     * that is due, in whose name it is sent, and whether it is sent beside newer messages
      * @throws not_found (404); turn_superseded, try_without_customer (409)
      */
-    onWaitOpened(
-      tx: Tx,
-      opened: {
-        workspaceId: string;
-        turnId: string;
-        conversationId: string | null;
-        kind: WaitKind;
-        message: string;
-      },
-      now: Date,
-    ): Promise<{
-      conversationId: string | null;
-      text: string;
-      actor: Actor;
-      decidedBy: DecidedBy;
-      isBesideAgent: boolean;
-    }>;
+    onWaitOpened(tx: Tx, wanted: WantedOfTurn, now: Date): Promise<QuestionOfTurn>;
     /**
      * The wait of a turn has ended, for whatever reason: the turn goes on.
      * @param end.isUnread the customer wrote, and the workflow never reads it: a newer turn answers

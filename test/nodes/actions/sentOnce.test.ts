@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, hookById, useService, type Rest } from '../helpers/actions.ts';
+import { byId, hookById, RETRY_ON_FAIL, useService, type Rest } from '../helpers/actions.ts';
 import {
   ACTION,
   actionNode,
@@ -13,7 +13,6 @@ import {
 
 const { credential, open, resource, service, wire } = useService({ INSECURE_TARGETS: 'true' });
 const conversation = resource('conversation');
-const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 
 describe('Send Message is sent once', () => {
   it('under Retry On Fail, although the first answer is lost', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { hookById, useService, type Rest } from '../helpers/actions.ts';
+import { hookById, RETRY_ON_FAIL, useService, type Rest } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 import { startHttpServer } from '../helpers/strangers.ts';
 
@@ -56,8 +56,12 @@ describe('Subscription', () => {
 
       let lost = 0;
       wire().loses = (_method, path) => path.endsWith('/redeliver') && ++lost === 1;
-      const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
-      await on(id, 'redeliver', { deliveryId: sent!.id }, { node, executionId: '2' });
+      await on(
+        id,
+        'redeliver',
+        { deliveryId: sent!.id },
+        { node: RETRY_ON_FAIL, executionId: '2' },
+      );
       await until('delivered');
       expect(lost).toBe(2);
       expect(received).toEqual(['automatic', 'manual', 'manual', 'manual']);

@@ -54,6 +54,9 @@ export function useService(env: Record<string, string> = {}) {
   };
 }
 
+/** Settings of a node that tries once more. */
+export const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+
 /** What a customer has been sent, oldest first. */
 export const textsFor = async (customer: ChatCustomer): Promise<string[]> =>
   (await customer.read()).filter(({ from }) => from !== 'customer').map(({ text }) => text);

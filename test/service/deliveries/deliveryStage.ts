@@ -88,6 +88,18 @@ export function deliveryStage() {
     async write(...texts: string[]) {
       for (const text of texts) await customer.write(text);
     },
+    /**
+     * Makes an event and waits until its attempt is under way.
+     * @returns a function that answers that attempt; later ones get a 200
+     */
+    async holdAttempt() {
+      let held: Parameters<ReceiverHandler> | undefined;
+      stage.answer = (...each) => void (held = each);
+      await stage.write('under way');
+      await waitFor('the attempt', () => held !== undefined);
+      stage.answer = null;
+      return (answer: ReceiverHandler) => answer(...held!);
+    },
     /** The texts of the messages received, in the order of arrival. */
     texts: () => receiver.payloads().map((payload) => payload.message.text as string),
     received: (count: number) =>

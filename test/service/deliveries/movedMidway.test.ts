@@ -1,24 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReceiverHandler } from '../../helpers/tls.ts';
-import { waitFor } from '../../helpers/waitFor.ts';
 import { breakOff, deliveryStage, status } from './deliveryStage.ts';
 
 describe('an attempt that was under way when target_url was changed', () => {
   const stage = deliveryStage();
-  const { start, subscribe, deliveries, write, delivered, loopHasTurned } = stage;
+  const { start, subscribe, deliveries, write, delivered, holdAttempt, loopHasTurned } = stage;
 
   /** Changes the address while the old one holds its answer, then lets it give that answer. */
   const moveMidway = async (answer: ReceiverHandler) => {
     await start();
-    let held: Parameters<ReceiverHandler> | undefined;
-    stage.answer = (...each) => void (held = each);
     const made = await subscribe();
-    await write('under way');
-    await waitFor('the attempt', () => held !== undefined);
-    stage.answer = null;
+    const finish = await holdAttempt();
     const changes = { target_url: `${stage.receiver.url}/new` };
     expect((await stage.service.api.patch(`/api/hooks/${made.id}`, changes)).status).toBe(200);
-    answer(...held!);
+    finish(answer);
     return made;
   };
   const paths = () => stage.receiver.requests.map(({ path }) => path);

@@ -7,7 +7,8 @@ import { breakOff, deliveryStage, MINUTE_MS, status } from './deliveryStage.ts';
 
 describe('a subscription that is removed while its receiver is taken down', () => {
   const stage = deliveryStage();
-  const { start, subscribe, remove, deliveries, write, texts, delivered, loopHasTurned } = stage;
+  const { start, subscribe, remove, deliveries, write, texts, delivered } = stage;
+  const { holdAttempt, loopHasTurned } = stage;
 
   describe('an attempt that was under way at the removal', () => {
     /**
@@ -15,14 +16,10 @@ describe('a subscription that is removed while its receiver is taken down', () =
      * that is returned is called.
      */
     const removeMidway = async (answer: ReceiverHandler) => {
-      let held: Parameters<ReceiverHandler> | undefined;
-      stage.answer = (...each) => void (held = each);
       const first = await subscribe();
-      await write('under way');
-      await waitFor('the attempt', () => held !== undefined);
+      const finish = await holdAttempt();
       await remove(first);
-      stage.answer = null;
-      return { first, finish: () => answer(...held!) };
+      return { first, finish: () => finish(answer) };
     };
 
     it.each([

@@ -402,17 +402,20 @@ describe('Unpublishing a tool', () => {
       now += ms;
       await wakeToolCalls(service.api, endpoint);
     };
-    /** A published tool, and a call of it that waits for approval. */
-    const waitingCall = async () => {
-      const { secret } = await publishLive({ definition: asking() });
-      await service.api.patch('/api/agent', { enabled: true });
+    /** A call of the published tool that waits for approval. */
+    const anotherCall = async () => {
       const { conversationId } = await ask(service.url, { name: 'find_order' });
       const query = `conversation_id=${conversationId}`;
       const callIs = (status: string) => callIn(service.api, query, status);
       const { tool_call_id: id } = await callIs('pending_approval');
+      return { callIs, approve: () => service.api.post(`/api/tool-calls/${id}/approve`, {}) };
+    };
+    /** Publishes the tool, and has it called. */
+    const waitingCall = async () => {
+      const { secret } = await publishLive({ definition: asking() });
+      await service.api.patch('/api/agent', { enabled: true });
       return {
-        callIs,
-        approve: () => service.api.post(`/api/tool-calls/${id}/approve`, {}),
+        ...(await anotherCall()),
         publishAgain: () => put({ definition: asking(), secret_hash: hashOf(secret) }),
       };
     };
@@ -454,18 +457,16 @@ describe('Unpublishing a tool', () => {
 
     it('cancels all of them when it was not published again after a minute', async () => {
       const { callIs } = await waitingCall();
-      const { conversationId } = await ask(service.url, { name: 'find_order' });
-      const other = `conversation_id=${conversationId}`;
-      const { tool_call_id: id } = await callIn(service.api, other, 'pending_approval');
+      const approved = await anotherCall();
       await unpublish();
-      await service.api.post(`/api/tool-calls/${id}/approve`, {});
+      await approved.approve();
       await move(59_000);
       await callIs('pending_approval');
-      await callIn(service.api, other, 'running');
+      await approved.callIs('running');
       await move(1000);
       await callIs('cancelled');
       await move(2000);
-      expect(await callIn(service.api, other, 'cancelled')).toMatchObject({ attempts: 0 });
+      expect(await approved.callIs('cancelled')).toMatchObject({ attempts: 0 });
     });
 
     it('gives each unpublishing its own minute', async () => {
@@ -482,16 +483,14 @@ describe('Unpublishing a tool', () => {
 
     it('cancels all of them at once when somebody pauses the tool', async () => {
       const { callIs } = await waitingCall();
-      const { conversationId } = await ask(service.url, { name: 'find_order' });
-      const other = `conversation_id=${conversationId}`;
-      const { tool_call_id: approved } = await callIn(service.api, other, 'pending_approval');
+      const approved = await anotherCall();
       await unpublish();
-      await service.api.post(`/api/tool-calls/${approved}/approve`, {});
+      await approved.approve();
       const { id } = await theTool();
       await service.api.post(`/api/tools/${id}/pause`);
       await callIs('cancelled');
       await move(2000);
-      await callIn(service.api, other, 'cancelled');
+      await approved.callIs('cancelled');
     });
   });
 

@@ -4,9 +4,10 @@ import type { Tx } from '../../store/collections.ts';
 /**
  * Lets the customer wait for the team, because the agent was turned off before it had told them
  * everything. Changes nothing when a person has the conversation already.
+ * @param conversation locked
  * @returns the conversation, not saved
  */
-export const leftToTeam = async (
+export const leaveToTeam = async (
   tx: Tx,
   conversation: Conversation,
   now: Date,
@@ -15,15 +16,13 @@ export const leftToTeam = async (
     ? waitForTeam(await waitIfUnanswered(tx, conversation), now)
     : conversation;
 
-/**
- * As `leftToTeam`, and saves the conversation.
- * @param conversation locked
- */
-export async function leaveToTeam(
+/** As `leaveToTeam`, and saves the conversation. */
+export async function putLeftToTeam(
   tx: Tx,
   conversation: Conversation | null,
   now: Date,
 ): Promise<void> {
-  if (conversation?.status !== 'ai_active') return;
-  await tx.conversations.put(await leftToTeam(tx, conversation, now));
+  if (conversation === null) return;
+  const left = await leaveToTeam(tx, conversation, now);
+  if (left !== conversation) await tx.conversations.put(left);
 }

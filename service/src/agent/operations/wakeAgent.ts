@@ -2,7 +2,7 @@ import { AGENT_QUEUE, isEnabled, usesWebhook } from '../agentSettings.ts';
 import { workGroup } from '../../platform/jobs/workGroup.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Conversation } from '../../conversations/index.ts';
-import { leaveToTeam } from './leaveToTeam.ts';
+import { putLeftToTeam } from './leaveToTeam.ts';
 import { findAgentSettings } from './settings.ts';
 import { supersedeTurns } from '../webhook/operations/turns.ts';
 
@@ -27,7 +27,7 @@ export async function wakeAgent(
     return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings)) {
-    if (hasEndedCall) await leaveToTeam(tx, conversation, now);
+    if (hasEndedCall) await putLeftToTeam(tx, conversation, now);
     return false;
   }
   // The customer wrote again, or control changed: a workflow's turn from before that ends.

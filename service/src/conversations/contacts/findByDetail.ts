@@ -15,9 +15,9 @@ const VERIFYING_FIRST: readonly ChannelType[] = [
 ];
 
 /**
- * Finds the contacts with a phone number, in any of its forms, or with an e-mail: those that their channel verified first, then
- * the newest. So however many visitors of the web chat claim a number, they never hide the customer
- * who has it.
+ * Finds the contacts with a phone number, in any of its forms, or with an e-mail: those that their
+ * channel verified first, then the newest. So however many visitors of the web chat claim a number,
+ * they never hide the customer who has it.
  * @param after a position in this order, from `placeOf`
  */
 export async function findByDetail(

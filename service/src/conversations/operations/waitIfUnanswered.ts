@@ -8,9 +8,9 @@ const MESSAGES_READ = 20;
 /**
  * To be called when the agent will not answer, because it was turned off or a person takes over. If
  * nobody has answered the customer's last message, the customer waits for the team from the time of
- * that message on. An automation's message beside the agent is no answer, unless it asks a wait's
- * question. Nor is what a workflow writes after its turn has rested: the customer may have written
- * since, and waiting once too often is better than being overlooked.
+ * that message on. A message beside the agent is no answer, unless it asks a wait's question: an
+ * automation sent it, or a workflow after its turn had rested, and the customer may have written
+ * since. Waiting once too often is better than being overlooked.
  * @returns the conversation, not saved; the same one when the agent does not control it
  */
 export const waitIfUnanswered = async (
@@ -20,7 +20,7 @@ export const waitIfUnanswered = async (
   conversation.status === 'ai_active' ? waitSinceLastMessage(tx, conversation) : conversation;
 
 /**
- * As `waitIfUnanswered`, whoever controls the conversation.
+ * As `waitIfUnanswered`, also when the agent does not control the conversation.
  * @param conversation not closed
  */
 export async function waitSinceLastMessage(

@@ -100,19 +100,21 @@ const healthOf = async (
   subscription: Subscription,
   { countTo }: { readonly countTo: number },
 ): Promise<SubscriptionHealth> => {
-  const undelivered = await countUndeliveredTo(countTo, tx, subscription);
+  const undelivered = await countUndelivered(tx, subscription, countTo);
   return { subscription, lastFailure: await findLastFailure(tx, subscription), undelivered };
 };
 
 /** Reads more only where failed test events, which do not count, are among the first. */
-async function countUndeliveredTo(max: number, tx: Tx, { id }: Subscription): Promise<number> {
+async function countUndelivered(tx: Tx, { id }: Subscription, max: number): Promise<number> {
   const where = { subscriptionId: id, status: 'failed' } as const;
   let count = 0;
   let limit = max;
-  for (let from: From | null = {}; from !== null && count < max; limit = MAX_UNDELIVERED) {
+  let from: From | null = {};
+  while (from !== null && count < max) {
     const failed: readonly Delivery[] = await tx.deliveries.find({ where, limit, ...from });
     count += failed.filter(hasNotArrived).length;
     from = following(failed, limit);
+    limit = MAX_UNDELIVERED;
   }
   return Math.min(count, max);
 }

@@ -20,7 +20,8 @@ export interface StoredAnswer {
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
  * answer is stored for 24 hours in the same transaction as the write, so a crash never leaves one
  * without the other. A second request with the key waits for the first. Without the header, the
- * write simply runs. A refusal is not stored: nothing was written, and what it names can be mended.
+ * write simply runs. A refusal is not stored: it wrote nothing, and the caller may correct the
+ * request and try again.
  *
  * An operation that runs `inSteps` stores its answer after the last step. After a crash, it runs
  * again; two requests with the key at the same time both run, until one of them has answered.

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import { brokenLimit } from '../json.ts';
+import { isDeeper } from '../json.ts';
 import { AppError, errorWithFix } from './errorCatalogue.ts';
 import type { RateLimit } from './server/rateLimit.ts';
 import { readBody } from './server/readBody.ts';
@@ -51,12 +51,14 @@ async function readJson(request: Request, response: Response, next: NextFunction
     maxBytes: MAX_BODY_BYTES,
     bytes: response.locals.bytes as RateLimit | undefined,
   });
+  let text = '{}';
   try {
-    request.body = body.length === 0 ? {} : (JSON.parse(UTF_8.decode(body)) as unknown);
+    if (body.length > 0) text = UTF_8.decode(body);
+    request.body = JSON.parse(text) as unknown;
   } catch {
     throw errorWithFix('invalid_json', 'The body is not valid JSON in UTF-8.');
   }
-  if (brokenLimit(request.body, { maxBytes: Infinity, maxDepth: MAX_DEPTH }) !== null)
+  if (isDeeper(text, MAX_DEPTH))
     throw new AppError(
       'invalid_request',
       `The body must not be nested deeper than ${MAX_DEPTH} levels.`,

@@ -20,7 +20,7 @@ interface Call<Query, Body> {
 
 /**
  * Serves one operation of the contract: parses the request with its schemas, calls the handler and
- * sends what it returns. For one Idempotency-Key, the handler runs once in 24 hours.
+ * sends what it returns. The handler succeeds at most once in 24 hours for an Idempotency-Key.
  * @param finish turns the stored answer into the one that is sent, after the write has committed
  * @param check runs before the write and outside any transaction, so it may make outbound calls. It
  * refuses by throwing. It is not called when the answer is stored already

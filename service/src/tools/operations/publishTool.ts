@@ -82,7 +82,7 @@ export async function publishTool(
     const before = await findToolToPublish(tx, deps, workspace, wanted);
     if (before === null) await assertRoomForTool(tx, workspace);
     const published = await prepareTool(tx, deps, workspace, before, definition, wanted);
-    // A tool that only its own workflow's end has paused comes back.
+    // A tool that was paused only because its workflow was unpublished comes back.
     const isPausedByPerson = before?.status === 'paused' && !before.publication?.unpublishedAt;
     if (wanted.keepPaused && isPausedByPerson) {
       await tx.tools.put(published.tool);

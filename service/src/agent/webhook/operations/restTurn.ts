@@ -1,5 +1,4 @@
-import { beginTyping, type Conversation, type DecidedBy } from '../../../conversations/index.ts';
-import type { Actor } from '../../../platform/actor.ts';
+import { beginTyping, type Conversation } from '../../../conversations/index.ts';
 import { timestamp } from '../../../platform/clock.ts';
 import type { Deps } from '../../../platform/deps.ts';
 import { errorWithFix, notFound } from '../../../platform/http/errorCatalogue.ts';
@@ -14,7 +13,8 @@ import {
   misfitOf,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import { leftToTeam } from '../../operations/leaveToTeam.ts';
+import type { QuestionOfTurn, WantedOfTurn } from '../../../waits/index.ts';
+import { leaveToTeam } from '../../operations/leaveToTeam.ts';
 import { greetingOf } from '../../turn/replyText.ts';
 import { loadContext, withGreeting } from './turnMessages.ts';
 import { findAgentSettings, isAgentOn } from '../../operations/settings.ts';
@@ -23,23 +23,14 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
 /**
  * Lets a turn rest while its workflow waits for a customer or a colleague: its time stops, and what
  * the HTTP call answers does not count. No other turn gets its messages.
- * @returns the conversation of the turn (null for a test), what the workflow asks, with the greeting if
- * that is the agent's first message, in whose name, and whether it asks beside newer messages, which
- * have a turn of their own
  * @throws not_found (404); try_without_customer (409) when a test asks a customer; turn_superseded
  * (409) when it has ended or no longer fits
  */
 export async function suspendTurn(
   tx: Tx,
-  { workspaceId, turnId, conversationId, kind, message }: RestingTurn,
+  { workspaceId, turnId, conversationId, kind, message }: WantedOfTurn,
   now: Date,
-): Promise<{
-  conversationId: string | null;
-  text: string;
-  actor: Actor;
-  decidedBy: DecidedBy;
-  isBesideAgent: boolean;
-}> {
+): Promise<QuestionOfTurn> {
   const locked = await lockTurn(tx, turnId);
   if (locked?.turn.workspaceId !== workspaceId) throw notFound('turn', turnId);
   const { turn, misfit, conversation } = locked;
@@ -77,17 +68,6 @@ export async function suspendTurn(
   };
 }
 
-interface RestingTurn {
-  readonly workspaceId: string;
-  readonly turnId: string;
-  /** The conversation that the wait names; null when it names none. */
-  readonly conversationId: string | null;
-  /** Who is asked: the customer, or the team. */
-  readonly kind: 'reply' | 'decision';
-  /** The question. */
-  readonly message: string;
-}
-
 const WROTE_AGAIN = 'The question was cancelled after the customer had written again.';
 
 /**
@@ -116,7 +96,7 @@ export async function resumeTurn(
     const back = { ...turn, openWaits, isResumed: true, isComingBack: true };
     await putRunning(tx, back, now, COMING_BACK_MS);
   }
-  return isOn || conversation === null ? conversation : leftToTeam(tx, conversation, now);
+  return isOn || conversation === null ? conversation : leaveToTeam(tx, conversation, now);
 }
 
 /** Begins the time of a turn whose execution is back from its wait. Typing is shown again. */

@@ -18,7 +18,7 @@ import {
   newWebhookTurn,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import { leaveToTeam } from '../../operations/leaveToTeam.ts';
+import { putLeftToTeam } from '../../operations/leaveToTeam.ts';
 import { isAgentOn } from '../../operations/settings.ts';
 
 /** @throws not_found (404), also for another workspace's turn */
@@ -167,7 +167,7 @@ export async function putSuperseded(
   const { conversationId, workspaceId } = turn;
   if (conversationId === null) return ended;
   if (!(await isAgentOn(tx, workspaceId)))
-    await leaveToTeam(tx, await tx.conversations.get(conversationId), now);
+    await putLeftToTeam(tx, await tx.conversations.get(conversationId), now);
   if (turn.replies > 0) return ended;
   // Its messages were left to it while it rested. They wait for an answer again.
   const progress = await tx.agentTurns.get(conversationId);
