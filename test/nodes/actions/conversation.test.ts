@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, chosen, type Rest, useService } from '../helpers/actions.ts';
+import { byId, chosen, timeBetween, type Rest, useService } from '../helpers/actions.ts';
 import { failureOf } from '../helpers/n8n.ts';
 
 const { open, resource, wire } = useService();
@@ -125,7 +125,7 @@ describe('Conversation', () => {
 
   it('lists by contact, text and time', async () => {
     const before = await open('Hello', { name: 'Before' });
-    const middle = new Date().toISOString();
+    const middle = await timeBetween();
     const { id } = await open('Hello', { name: 'Zacharias' });
     const [found] = await output('get', byId(id));
     const contact = String(found!.contact_id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byId, type Rest, useService } from '../helpers/actions.ts';
+import { byId, timeBetween, type Rest, useService } from '../helpers/actions.ts';
 
 const { open, resource } = useService();
 const message = resource('message');
@@ -19,7 +19,7 @@ describe('Message', () => {
 
   it('gets those since a time', async () => {
     const { id, customer } = await open('one');
-    const since = new Date().toISOString();
+    const since = await timeBetween();
     await customer.write('two');
     const { items } = await message('getAll', { parameters: { ...byId(id), filters: { since } } });
     expect(items.map(({ text }) => text)).toEqual(['two']);

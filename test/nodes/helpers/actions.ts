@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { runAction, searchList, type ActionOptions } from './n8n.ts';
 import { startWire, type Wire } from './strangers.ts';
 
@@ -52,6 +53,18 @@ export function useService(env: Record<string, string> = {}) {
       return { id, customer, texts: () => textsFor(customer), email: visitor.email };
     },
   };
+}
+
+/** A time after everything stored so far and before all that follows, to the millisecond. */
+export async function timeBetween(): Promise<string> {
+  const between = await nextMillisecond();
+  await nextMillisecond();
+  return new Date(between).toISOString();
+}
+
+async function nextMillisecond(): Promise<number> {
+  const from = Date.now();
+  return waitFor('the clock to move', () => Date.now() > from && Date.now(), { everyMs: 1 });
 }
 
 /** Settings of a node that tries once more. */
