@@ -1,4 +1,4 @@
-// Calls every operation of the API as its contract describes it, about things that a test has.
+// Calls every operation of the API as its contract describes it, on the records of a test.
 import { operations, type NamedOperation } from '../../service/src/app/api/apiOperations.ts';
 import { openApiDocument } from '../../service/src/app/api/openapi.ts';
 import type { ApiAnswer, ApiClient } from './apiClient.ts';
@@ -21,35 +21,35 @@ const { paths, components }: Json = openApiDocument('');
 const documented = ({ path, method }: NamedOperation): Json =>
   paths[`/api${path.replaceAll(/:(\w+)/g, '{$1}')}`][method];
 
-const given = (things: Record<string, string>, name: string): string => {
-  if (things[name] === undefined) throw new Error(`the test has nothing for ${name}`);
-  return things[name];
+const getValue = (values: Record<string, string>, name: string): string => {
+  if (values[name] === undefined) throw new Error(`the test has nothing for ${name}`);
+  return values[name];
 };
 
 export class ContractCalls {
-  /** What the test has, by the word that stands before a parameter in a path. */
+  /** The values of path parameters, by the word before them: `waits` for `/waits/:id`. */
   readonly inPath: Record<string, string> = {};
-  /** What queries and bodies name, by field. */
+  /** The values of fields in queries and bodies, by the name of the field. */
   readonly inField: Record<string, string> = { ...PUBLISHER };
 
-  /** The things that an operation's path names. @throws Error for a path of unknown things */
-  thingsOf({ path }: NamedOperation): readonly string[] {
-    return [...path.matchAll(/([a-z-]+)\/:/g)].map(([, thing]) => given(this.inPath, thing!));
+  /** The values for an operation's path, in order. @throws Error when the test has none */
+  pathValues({ path }: NamedOperation): readonly string[] {
+    return [...path.matchAll(/([a-z-]+)\/:/g)].map(([, word]) => getValue(this.inPath, word!));
   }
 
   /** Without a query. */
   addressOf(operation: NamedOperation): string {
-    const things = this.thingsOf(operation).values();
-    return `/api${operation.path.replaceAll(/:\w+/g, () => things.next().value!)}`;
+    const values = this.pathValues(operation).values();
+    return `/api${operation.path.replaceAll(/:\w+/g, () => values.next().value!)}`;
   }
 
-  /** A query that names all that it can. @throws Error for an unknown id */
+  /** A query with every filter that the test has a value for. @throws Error when an id has none */
   queryOf(operation: NamedOperation): string {
     const names = documented(operation)
       .parameters.filter((each: Json) => each.in === 'query')
       .map(({ name }: Json) => name)
       .filter((name: string) => name in this.inField || name.endsWith('_id'));
-    return `?${new URLSearchParams(names.map((name: string) => [name, given(this.inField, name)]))}`;
+    return `?${new URLSearchParams(names.map((name: string) => [name, getValue(this.inField, name)]))}`;
   }
 
   /** The contract's example, with the test's own ids. @throws Error for an unknown id */
@@ -61,12 +61,12 @@ export class ContractCalls {
       .replaceAll('https://n8n.example.com', NOWHERE)
       .replaceAll(
         /"(\w+)":"[a-z]+_01JD6Z0000000000000000000A"/g,
-        (_, name: string) => `"${name}":"${given(this.inField, name)}"`,
+        (_, name: string) => `"${name}":"${getValue(this.inField, name)}"`,
       );
     return JSON.parse(text);
   }
 
-  /** Every write has the same Idempotency-Key, where one is taken. */
+  /** Writes that accept an Idempotency-Key all send the same one. */
   call(
     api: ApiClient,
     operation: NamedOperation,
@@ -85,8 +85,8 @@ export class ContractCalls {
 export const operationOf = (id: string): NamedOperation =>
   operations.find((each) => each.id === id)!;
 
-/** The operation that shows what an operation is about: itself, or the nearest GET above it. */
-export function showing(operation: NamedOperation): NamedOperation {
+/** The operation that reads what an operation acts on: itself if it reads, else the nearest GET above. */
+export function readingOperation(operation: NamedOperation): NamedOperation {
   if (operation.method === 'get' || operation.isRead) return operation;
   const above = operations.filter(
     ({ method, path }) => method === 'get' && `${operation.path}/`.startsWith(`${path}/`),
@@ -94,8 +94,8 @@ export function showing(operation: NamedOperation): NamedOperation {
   return above.toSorted((a, b) => b.path.length - a.path.length)[0]!;
 }
 
-/** The ids that a body can name, apart from a publisher's. */
-export function idsInBody(operation: NamedOperation): readonly string[] {
+/** The names of the fields of a body that hold ids, apart from a publisher's. */
+export function idFieldsInBody(operation: NamedOperation): readonly string[] {
   const body = JSON.stringify(documented(operation).requestBody ?? {});
   const parts = [...body.matchAll(/schemas\/(\w+)/g)].map(([, name]) => components.schemas[name!]);
   const fields = [...(body + JSON.stringify(parts)).matchAll(/"(\w+_ids?)":\{/g)];

@@ -17,7 +17,7 @@ export async function withService<T>(
   folder: string,
   store: StoreEnv,
   use: (url: string, api: ApiClient) => Promise<T>,
-  more: StoreEnv = {},
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -27,11 +27,12 @@ export async function withService<T>(
     cwd: folder,
     env: {
       PORT: String(port),
+      // The program inherits the environment, which may name the tests' own store.
       DATABASE_URL: '',
       DATABASE_SCHEMA: '',
       ...FIXTURE_ENV,
       ...store,
-      ...more,
+      ...settings,
     },
     logFile: join(folder, 'service.log'),
   });

@@ -51,8 +51,8 @@ const MAX_BETWEEN_MESSAGES = 500;
  * A page of a conversation as the team sees it: messages, and in between tool calls, payment links,
  * waits and notes. Reading the newest page marks the conversation as read.
  * @param before shows the messages before this number; null for the newest
- * @param isSeen false when the page that asks is hidden, or shows no messages: nothing is marked as
- * read
+ * @param isSeen false when the browser's page is hidden, or its request shows no messages: nothing
+ * is marked as read
  * @throws not_found (404)
  */
 export const readThread = (
@@ -68,7 +68,7 @@ export const readThread = (
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
-    const newest = await findLastConversation(tx, conversation.contactId);
+    const newestConversation = await findLastConversation(tx, conversation.contactId);
     return {
       ...view,
       items: await itemsBetween(tx, id, first, last, isNewest),
@@ -77,7 +77,8 @@ export const readThread = (
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: await isAgentOn(tx, workspace.id),
       reach: await readReach(tx, view.contact, clock.now()),
-      newerConversationId: newest && newest.id !== id ? newest.id : null,
+      newerConversationId:
+        newestConversation && newestConversation.id !== id ? newestConversation.id : null,
       present: await findPresent(tx, id, member.id, clock.now()),
     };
   });
@@ -111,18 +112,18 @@ async function itemsBetween(
     after: { value: first - 1 },
     limit: Math.max(0, last - first + 1),
   });
-  // The first page also has what came before the first message. Each has what follows its last one.
+  // Every page has what follows its last message, and the earliest what came before any message.
   const from = first === 1 ? 0 : first;
   const to = isNewest ? Infinity : last;
-  const inOrder = {
+  const byPosition = {
     where: { conversationId },
     orderBy: 'afterMessage',
     limit: MAX_BETWEEN_MESSAGES,
   } as const;
-  const fromFirst = { ...inOrder, after: { value: from - 1 } };
+  const fromFirst = { ...byPosition, after: { value: from - 1 } };
   const upToLast = {
-    ...inOrder,
-    direction: 'desc',
+    ...byPosition,
+    direction: 'desc', // so `after` means the positions below
     ...(isNewest ? {} : { after: { value: to + 1 } }),
   } as const;
   /** Reads what is on the page: if that is more than the limit, the newest. */
@@ -157,6 +158,7 @@ async function itemsBetween(
     place(answerAt ?? wait.afterMessage, wait.id, item);
   }
   for (const note of notes) place(note.afterMessage, note.id, { type: 'note', note });
+  // The empty id sorts a message before what followed it.
   for (const message of messages) place(message.number, '', { type: 'message', message });
   return placed
     .sort((a, b) => a.position - b.position || (a.time < b.time ? -1 : 1))

@@ -99,7 +99,8 @@ describe('npx conversation-service', () => {
         expect.stringContaining(`${url}/setup?token=`),
       ]);
       expect(child.output).toContain(`Everything is kept in ${join(folder, 'data')}`);
-      const key = await setUpForLocalN8n(5678)(/http:\S+\/setup\?token=\S+/.exec(child.output)![0]);
+      const [setupLink] = /http:\S+\/setup\?token=\S+/.exec(child.output)!;
+      const key = await setUpForLocalN8n(5678)(setupLink);
       await (await chatCustomer(url, { workspace: 'demo' })).write('hello');
       const conversations = await apiClient(url, key).get('/api/conversations');
       expect(conversations.body.data).toHaveLength(1);

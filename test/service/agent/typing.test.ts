@@ -33,7 +33,7 @@ describe('in the web chat', () => {
   afterEach(() => stream.close());
 
   /** A customer has written, and the model is asked. */
-  async function asked(reply = text('Here it is.')) {
+  async function askAgent(reply = text('Here it is.')) {
     const answer = held(reply);
     agent.model.answerBy(() => answer.reply);
     const customer = await chatCustomer(agent.service.url);
@@ -48,21 +48,21 @@ describe('in the web chat', () => {
     );
 
   it('typing is shown until the answer comes', async () => {
-    const { answer } = await asked();
+    const { answer } = await askAgent();
     await untilTold('Where is it?', 'typing');
     await answer.give();
     await untilTold('Where is it?', 'typing', 'Here it is.');
   });
 
   it('nothing is shown when the answer comes at once', async () => {
-    const { answer } = await asked();
+    const { answer } = await askAgent();
     await answer.give();
     await untilTold('Where is it?', 'Here it is.');
     expect(stream.told).toHaveLength(2);
   });
 
-  it('a page that is opened while typing is shown shows it too', async () => {
-    const { answer, customer } = await asked();
+  it('typing is also shown on a page that is opened later', async () => {
+    const { answer, customer } = await askAgent();
     await untilTold('Where is it?', 'typing');
     const first = stream;
     stream = await readChatStream(agent.service.url, customer.token);
@@ -72,8 +72,8 @@ describe('in the web chat', () => {
     first.close();
   });
 
-  it('typing ends when a person takes over, though the model still thinks', async () => {
-    const { answer } = await asked();
+  it('typing ends when a person takes over, although the model is still thinking', async () => {
+    const { answer } = await askAgent();
     await untilTold('Where is it?', 'typing');
     await agent.service.api.post(`/api/conversations/${conversation}/takeover`, {});
     await untilTold('Where is it?', 'typing', 'not typing');
@@ -81,10 +81,11 @@ describe('in the web chat', () => {
   });
 
   it('typing ends when the model fails', async () => {
-    const { answer } = await asked(httpError(401, 'No.'));
+    const { answer } = await askAgent(httpError(401, 'No.'));
     await untilTold('Where is it?', 'typing');
     await answer.give();
-    await waitFor('the sentence', () => stream.told.some((each) => each.startsWith('Sorry')));
+    await waitFor('the apology', () => stream.told.some((each) => each.startsWith('Sorry')));
+    // The apology itself ends typing on the page, so no `not typing` follows.
     expect(stream.told.filter((each) => each === 'typing')).toHaveLength(1);
   });
 });
@@ -92,7 +93,7 @@ describe('in the web chat', () => {
 describe('on WhatsApp', () => {
   const PHONE = '14155550142';
 
-  async function asked() {
+  async function askAgent() {
     const answer = held(text('Here it is.'));
     agent.model.answerBy(() => answer.reply);
     const account = await connectWhatsApp(agent.service, graph);
@@ -106,11 +107,12 @@ describe('on WhatsApp', () => {
     waitFor('the answer', () => graph.texts().some((each) => each === 'Here it is.'));
 
   it('typing is shown under the customer’s message, again before it lapses, and not after the answer', async () => {
-    const answer = await asked();
+    const answer = await askAgent();
     await shown(1);
     aheadMs += TYPING_EVERY_MS;
     await shown(2);
-    expect(new Set(graph.typings).size).toBe(1);
+    const messageIds = new Set(graph.typings);
+    expect(messageIds.size).toBe(1);
     await answer.give();
     await answered();
     aheadMs += TYPING_EVERY_MS;
@@ -124,7 +126,7 @@ describe('on WhatsApp', () => {
 
   it('an answer arrives although WhatsApp refuses to show typing', async () => {
     graph.refuseTyping();
-    const answer = await asked();
+    const answer = await askAgent();
     await shown(1);
     await answer.give();
     await answered();

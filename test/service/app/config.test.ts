@@ -42,10 +42,10 @@ describe('configuration', () => {
       'https://chat.example.com',
     ));
 
-  it('takes an empty variable for one that is not set', () =>
+  it('treats an empty variable as not set', () =>
     expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
 
-  it('needs to be told where the service is reached when several processes share it', () => {
+  it('refuses DATABASE_URL without ENCRYPTION_KEY, and ROLE api or worker without DATABASE_URL or PUBLIC_URL', () => {
     const shared = {
       DATABASE_URL: 'postgres://localhost/db',
       ENCRYPTION_KEY: 'a'.repeat(64),
@@ -76,8 +76,8 @@ describe('configuration', () => {
     ['DATABASE_CONNECTIONS', '1'],
     ['ROLE', 'server'],
     ['LLM_BASE_URL', 'localhost:11434'],
-    ['LLM_API_KEY', 'sk-test'],
-    ['LLM_MODEL', 'some-model'],
+    ['LLM_API_KEY', 'sk-test'], // without LLM_BASE_URL
+    ['LLM_MODEL', 'some-model'], // without LLM_BASE_URL
     ['LLM_TIMEOUT_MS', '5'],
     ['AGENT_QUIET_MS', '-1'],
     ['TOOL_RETRY_DELAYS_MS', '500'],
@@ -120,10 +120,10 @@ describe('configuration', () => {
     ['ADDRESS_BUDGET', '1001'],
     ['BOOTSTRAP_API_KEY', 'cs_live_short'],
     ['BOOTSTRAP_ADMIN_EMAIL', 'nobody'],
-    ['BOOTSTRAP_ADMIN_EMAIL', 'a@example.com'],
+    ['BOOTSTRAP_ADMIN_EMAIL', 'a@example.com'], // without BOOTSTRAP_ADMIN_PASSWORD
     ['LOG_LEVEL', 'loud'],
   ])(
-    '%s=%s stops the start with one line that names the variable and not its value',
+    '%s=%s stops the start with one line that names the variable and shows no password',
     (name, value) => {
       let message = '';
       try {

@@ -12,7 +12,12 @@ import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { newToolCall } from '../../../service/src/tools/calls/toolCall.ts';
 import * as client from '../../helpers/apiClient.ts';
 import { MEMBER_ENV } from '../../helpers/browserless.ts';
-import { ContractCalls, idsInBody, operationOf, showing } from '../../helpers/contractCalls.ts';
+import {
+  ContractCalls,
+  idFieldsInBody,
+  operationOf,
+  readingOperation,
+} from '../../helpers/contractCalls.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { TOOL_TEST_ENV } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -128,9 +133,10 @@ describe('With the API key of another workspace', () => {
   }
 
   it.each(withKey)('$id reaches nothing of the first workspace', async (operation) => {
-    const shown = bodyOfSuccess(await calls.call(service.api, showing(operation)));
-    const text = calls.addressOf(showing(operation)) + JSON.stringify(shown);
-    for (const thing of calls.thingsOf(operation)) expect(text).toContain(thing);
+    const reading = readingOperation(operation);
+    const shown = bodyOfSuccess(await calls.call(service.api, reading));
+    const text = calls.addressOf(reading) + JSON.stringify(shown);
+    for (const value of calls.pathValues(operation)) expect(text).toContain(value);
     expect(shown.data).not.toEqual([]);
 
     if (operation.errors.includes('not_found') && !BY_NAME.includes(operation.id))
@@ -188,7 +194,9 @@ describe('With the API key of another workspace', () => {
   });
 
   it('every id that a body can name is tried above', () => {
-    const tried = withKey.flatMap((each) => idsInBody(each).map((name) => `${each.id} ${name}`));
+    const tried = withKey.flatMap((each) =>
+      idFieldsInBody(each).map((name) => `${each.id} ${name}`),
+    );
     expect(tried).toEqual([
       'updateSubscription conversation_ids',
       'createSubscription conversation_ids',

@@ -1,4 +1,5 @@
-// How long waits are kept, how many there may be, what /metrics says of them, and that they move.
+// How long waits are kept, how many there may be, what /metrics says of them, and that they
+// outlast a move of the service.
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../service/src/platform/ids.ts';
@@ -39,7 +40,7 @@ describe('waits', () => {
   const isGone = (path: string) =>
     waitFor(`${path} to be gone`, async () => (await statusOf(path)) === 404);
 
-  it('that are over go after RETENTION_DAYS, and open ones stay', async () => {
+  it('that have ended are removed after RETENTION_DAYS, and open ones stay', async () => {
     const [done, open] = [stage.n8n.execution(), stage.n8n.execution()];
     const decided = await askTeam(stage, done);
     const waiting = await askTeam(stage, open);
@@ -50,7 +51,7 @@ describe('waits', () => {
     expect(await statusOf(`/api/waits/${waiting.id}`)).toBe(200);
   });
 
-  it('that were open for longer than RETENTION_DAYS are kept for so many days after they ended', async () => {
+  it('are kept for RETENTION_DAYS after they end, even if they were open for longer', async () => {
     const [early, late] = [stage.n8n.execution(), stage.n8n.execution()];
     const fields = { expires_at: new Date(stage.now() + 30 * DAY_MS).toISOString() };
     const first = await askTeam(stage, early, fields);
@@ -68,7 +69,7 @@ describe('waits', () => {
     await isGone(`/api/waits/${second.id}`);
   });
 
-  it('keep their conversation as long as they are open, and go with it', async () => {
+  it('keep their conversation while they are open, and are removed with it', async () => {
     const expiresAt = new Date(stage.now() + 20 * DAY_MS).toISOString();
     const { talk, execution, wait } = await askNewCustomer(stage, { expires_at: expiresAt });
     const other = await startTalk(stage);
@@ -99,11 +100,11 @@ describe('waits', () => {
     expect(opened.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
   }, 60_000);
 
-  it('are counted: open ones, how they ended, calls, and the time until they were collected', async () => {
-    const [late, gone] = [stage.n8n.execution(), stage.n8n.execution()];
-    late.answer(409);
+  it('are counted: open ones, how they ended, resume attempts, and the time until they were collected', async () => {
+    const [retried, gone] = [stage.n8n.execution(), stage.n8n.execution()];
+    retried.answer(409);
     gone.answerAlways({ status: 404, message: 'The execution "1" does not exist.' });
-    const first = await askTeam(stage, late);
+    const first = await askTeam(stage, retried);
     const second = await askTeam(stage, gone);
     await askNewCustomer(stage);
     const metric = async (name: string, labels: Record<string, string>) =>
@@ -117,7 +118,7 @@ describe('waits', () => {
       return resume.attempts.length === 1;
     });
     stage.pass(2000);
-    await goesOn(late);
+    await goesOn(retried);
     await waitFor('the second attempt to be counted', async () =>
       metric('wait_resume_attempts_total', { status_class: '2xx', collected: 'true' }),
     );
@@ -136,9 +137,9 @@ describe('waits', () => {
   });
 });
 
-describe('a service that is moved while executions wait', () => {
+describe('executions that wait', () => {
   it.each(['folder', ...(testDatabaseUrl() === null ? [] : ['database'])])(
-    'to another %s lets them go on',
+    'go on after the service was moved to another %s',
     async (to) => {
       const tls = await writeTlsFiles(await sharedTestCa());
       const stage = await MovingStage.open();
@@ -162,8 +163,9 @@ describe('a service that is moved while executions wait', () => {
         await stage.stop();
         const file = join(stage.folder, 'export.ndjson');
         await stage.command(from, ['export', '--to', file]);
-        const key = await stage.keyOf(from);
-        const place = to === 'folder' ? stage.folderPlace(key) : stage.databasePlace(key);
+        const encryptionKey = await stage.keyOf(from);
+        const place =
+          to === 'folder' ? stage.folderPlace(encryptionKey) : stage.databasePlace(encryptionKey);
         expect(await stage.command(place, ['import', '--from', file])).toMatchObject({ code: 0 });
         await n8n.comeBack();
         await stage.start(place, env);
