@@ -103,6 +103,35 @@ describe('Conversation', () => {
   });
 
   it.each([
+    ['=Hello {{ $json.output }}', { reply: 'Hello' }],
+    ['=Hello {{ $json.output }}', [{ reply: 'Hello' }]],
+  ])(
+    'does not send %s when the output is %j: n8n makes [object Object] of it',
+    async (text, output) => {
+      const { id, texts } = await open();
+      const error = await failureOf(
+        conversation('sendMessage', { parameters: { ...byId(id), text }, input: [{ output }] }),
+      );
+      expect(error).toMatchObject({
+        name: 'NodeOperationError',
+        message: 'The text contains [object Object]: an expression in it is an object, not a text',
+        description: expect.stringContaining('{{ $json.output.reply }}'),
+      });
+      expect(wire().seen).toEqual([]);
+      expect(await texts()).toEqual([]);
+    },
+  );
+
+  it('sends [object Object] when the item says so: a customer may have written it', async () => {
+    const { id, texts } = await open();
+    await conversation('sendMessage', {
+      parameters: { ...byId(id), text: '=You wrote: {{ $json.text }}' },
+      input: [{ text: 'Your site shows [object Object]' }],
+    });
+    expect(await texts()).toEqual(['You wrote: Your site shows [object Object]']);
+  });
+
+  it.each([
     ['a number', '={{ 0 }}', '0'],
     ['a boolean', '={{ false }}', 'false'],
     ['a date', '={{ new Date(0) }}', /1970/],

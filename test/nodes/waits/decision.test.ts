@@ -89,4 +89,15 @@ describe('Approval → Ask and Wait', () => {
       details: { order: 'A-1042' },
     });
   });
+
+  it('asks about a tool without arguments', async () => {
+    await scene.askTeam({
+      message: '=The agent wants to run this tool: Refund all\n\nInput:\n{{ $json }}',
+      specifyDetails: 'json',
+      details: '={{ {} }}',
+    });
+    expect(await scene.newest()).toMatchObject({
+      message: 'The agent wants to run this tool: Refund all',
+    });
+  });
 });

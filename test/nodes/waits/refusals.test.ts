@@ -116,6 +116,35 @@ describe('Before it asks, a waiting operation refuses', () => {
     });
   });
 
+  it.each([
+    ['the message of a question', 'approval', { message: '=Refund {{ $json }}?' }, 'The message'],
+    [
+      'a reminder',
+      'conversation',
+      { text: 'Which?', options: { remindAfterMinutes: 5, reminderText: '=Still {{ $json }}?' } },
+      'The reminder text',
+    ],
+    [
+      'a retry',
+      'conversation',
+      { text: 'Which?', options: { retryText: '=No {{ $json }}' } },
+      'The retry text',
+    ],
+    [
+      'a choice',
+      'conversation',
+      { text: 'Which?', accept: 'choice', choices: '=S\n{{ $json }}' },
+      'A line of "Choices"',
+    ],
+  ] as const)('%s that contains [object Object]', async (_what, resource, parameters, subject) => {
+    const { id } = await scene.open();
+    const asked = { resource, parameters: { ...byId(id), ...parameters } };
+    expect(await refused(asked)).toEqual({
+      message: `${subject} contains [object Object]: an expression in it is an object, not a text`,
+      description: expect.stringContaining('Name its field'),
+    });
+  });
+
   it('more items than one, unless the node looks at the first only', async () => {
     const input = [{}, {}];
     expect(await refused({ ...question, input })).toEqual({

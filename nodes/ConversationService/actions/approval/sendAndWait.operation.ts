@@ -4,7 +4,7 @@ import { optionsField } from '../../shared/fields';
 import { getId, TEST_CONVERSATION_ID } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { conversationField } from '../../shared/locators';
-import { findText } from '../../shared/text';
+import { toText } from '../../shared/text';
 import { restingTurnField } from '../../shared/turn';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
@@ -183,12 +183,17 @@ function readDetails(context: IExecuteFunctions): IDataObject {
 
 /**
  * n8n's default message in a human review ends with the arguments, written as [object Object]. They
- * are left out, since the details show them.
+ * are left out, since the details show them, or there are none.
  */
 function readMessage(context: IExecuteFunctions, details: IDataObject): string {
-	const message = findText(context, 'message', 0)?.trim() ?? '';
-	if (Object.keys(details).length === 0) return message;
-	return message.replace(/\n+Input:\n\[object Object\]$/, '');
+	const value: unknown = context.getNodeParameter('message', 0, '');
+	const hasDetails =
+		Object.keys(details).length > 0 || context.getNodeParameter('specifyDetails', 0, '') === 'json';
+	const message =
+		typeof value === 'string' && hasDetails
+			? value.trim().replace(/\n+Input:\n\[object Object\]$/, '')
+			: value;
+	return toText(context, message, 'The message').trim();
 }
 
 function readConversationId(context: IExecuteFunctions): string | null {

@@ -5,7 +5,7 @@ import { getId } from '../../shared/ids';
 import { linesOf } from '../../shared/lines';
 import { conversationField } from '../../shared/locators';
 import { withValues } from '../../shared/options';
-import { getText } from '../../shared/text';
+import { findText, getText } from '../../shared/text';
 import { findTurnId, restingTurnField } from '../../shared/turn';
 import { checkCanWait } from '../../waits/checkCanWait';
 import { SEND_AND_WAIT } from '../../waits/restartWebhooks';
@@ -127,17 +127,17 @@ function readQuestion(context: IExecuteFunctions): IDataObject {
 	const options = context.getNodeParameter('options', 0, {}) as {
 		maxAttempts?: number;
 		remindAfterMinutes?: number;
-		reminderText?: string;
-		retryText?: string;
 	};
+	const retryText = findText(context, 'options.retryText', 0, 'The retry text');
+	const reminderText = findText(context, 'options.reminderText', 0, 'The reminder text');
 	return {
 		...(conversationId ? { conversation_id: conversationId } : {}),
 		message,
 		accept: type === 'choice' ? { type, choices: readChoices(context) } : { type },
-		...(options.retryText ? { retry_message: options.retryText } : {}),
+		...(retryText ? { retry_message: retryText } : {}),
 		...(options.maxAttempts ? { max_attempts: options.maxAttempts } : {}),
 		...readReminder(context, options.remindAfterMinutes),
-		...(options.reminderText ? { remind_message: options.reminderText } : {}),
+		...(reminderText ? { remind_message: reminderText } : {}),
 	};
 }
 
