@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
@@ -256,6 +257,25 @@ describe('deliveries', () => {
     const delivery = await finished(id);
     for (const { response_excerpt: excerpt } of delivery.attempts)
       expect(excerpt).toBe('\ufffd'.repeat(4096));
+  });
+
+  it.each([
+    [
+      'is damaged',
+      gzipSync('ok').fill(0xff, 10),
+      '[The answer cannot be read: its data is damaged, or its Content-Encoding is unknown.]',
+    ],
+    ['is plain text', Buffer.from('ok'), 'ok'],
+  ])('records a gzip answer that %s in words', async (_what, body, expected) => {
+    await receiver.close();
+    receiver = await startEventReceiver(
+      (_request, response) =>
+        void response.writeHead(500, { 'content-encoding': 'gzip' }).end(body),
+    );
+    const { id } = await start();
+    await customer.write('hello');
+    const { attempts } = await finished(id);
+    for (const attempt of attempts) expect(attempt.response_excerpt).toBe(expected);
   });
 
   it('sends a test event: a sample of the event, signed as a real one', async () => {

@@ -1,6 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../delivery.ts';
 import type { Event } from '../event.ts';
-import { OutboundError, type OutboundClient } from '../../platform/outbound/outboundClient.ts';
+import {
+  OutboundError,
+  type OutboundClient,
+  type OutboundResponse,
+} from '../../platform/outbound/outboundClient.ts';
 import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts';
 import { requestHeaders, stampRequest, type RequestStamp } from '../request.ts';
 
@@ -55,7 +60,7 @@ export async function attempt(
   const request = stampRequest(event, secrets, signingTime(call, now), repeatRound);
   const startedAt = performance.now();
   try {
-    const { status, body } = await outbound.request({
+    const { status, headers, body } = await outbound.request({
       workspaceId: call.workspaceId,
       url: call.url,
       method: 'POST',
@@ -73,7 +78,7 @@ export async function attempt(
       durationMs: elapsedMs(startedAt),
       error: verdict === 'success' ? null : statusInWords(status),
       errorKind: null,
-      responseExcerpt: body.length === 0 ? null : excerpt(body),
+      responseExcerpt: body.length === 0 ? null : excerpt(headers, body),
     };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
@@ -136,6 +141,14 @@ function statusInWords(status: number): string {
   return `The receiver answered ${status}, which is not a success.`;
 }
 
-/** The beginning of an answer as text. Broken UTF-8 and NUL become replacement characters. */
-const excerpt = (body: Buffer): string =>
-  new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');
+const UNREADABLE =
+  '[The answer cannot be read: its data is damaged, or its Content-Encoding is unknown.]';
+
+/**
+ * The beginning of an answer as text. Broken UTF-8 and NUL become replacement characters. An answer
+ * that still has its encoding was not decoded; if it is no text, nobody can read it.
+ */
+const excerpt = (headers: OutboundResponse['headers'], body: Buffer): string =>
+  headers['content-encoding'] !== undefined && !isUtf8(body)
+    ? UNREADABLE
+    : new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');
