@@ -72,6 +72,27 @@ describe('results of tool calls', () => {
     );
   });
 
+  it('are all read by one check at a time, however many are stored at once', async () => {
+    let [underWay, mostAtOnce] = [0, 0];
+    const watched = {
+      transaction: async <T>(body: (tx: Tx) => Promise<T>) => {
+        underWay += 1;
+        mostAtOnce = Math.max(mostAtOnce, underWay);
+        return store.transaction(body).finally(() => (underWay -= 1));
+      },
+    } as ServiceStore;
+    const largeResults = new LargeResults();
+    const large = Array.from({ length: 56 }, () => call(MEBIBYTE));
+    await put(large);
+    const deps = { store: watched, bounds: unwatchedBounds };
+    await Promise.all(large.map((each) => largeResults.add(deps, each)));
+    expect(mostAtOnce).toBe(1);
+    const kept = await stored();
+    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
+      MAX_LARGE_RESULTS_CHARACTERS + MEBIBYTE / 2,
+    );
+  });
+
   it('make room in the workspace that stores the most: those of another stay whole', async () => {
     /** @returns how many results were dropped */
     const add = async (calls: readonly ToolCall[]) => {

@@ -1,3 +1,4 @@
+import { Semaphore } from '../../platform/async/semaphore.ts';
 import type { Tx } from '../../store/collections.ts';
 import type { Deps } from '../../platform/deps.ts';
 import {
@@ -14,10 +15,11 @@ const CHARACTERS_AFTER_DROP = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
  * Keeps the large results of a store within their bound. A check reads all of them, 48 MiB or more,
- * so it is made only when there may be too many. Each process counts only what it stores itself:
- * several of them can exceed the bound together until one of them checks.
+ * so it is made only when there may be too many, and one at a time. Each process counts only what it
+ * stores itself: several of them can exceed the bound together until one of them checks.
  */
 export class LargeResults {
+  readonly #checks = new Semaphore(1);
   /** Characters that may still be stored before the next check; 0 so that the first call checks. */
   #room = 0;
   #stored = 0;
@@ -30,12 +32,15 @@ export class LargeResults {
     this.#stored += lengthOf(call);
     this.#room -= lengthOf(call);
     if (this.#room >= 0) return;
-    const storedBefore = this.#stored; // others add while the check runs
-    const { dropped, total } = await store.transaction((tx) =>
-      boundResults(tx, CHARACTERS_AFTER_DROP),
-    );
-    this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
-    if (dropped > 0) bounds.reached('workspace_results');
+    await this.#checks.run(async () => {
+      if (this.#room >= 0) return; // another check has counted this call too
+      const storedBefore = this.#stored; // others add while the check runs
+      const { dropped, total } = await store.transaction((tx) =>
+        boundResults(tx, CHARACTERS_AFTER_DROP),
+      );
+      this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
+      if (dropped > 0) bounds.reached('workspace_results');
+    });
   }
 }
 
