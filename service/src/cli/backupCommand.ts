@@ -29,8 +29,8 @@ export function addBackupCommand(program: Command): void {
 
 async function backupTo(to: string, withKey: boolean): Promise<void> {
   const config = readConfig(process.env);
-  const { folder, manifest } = await makeBackup(to, systemClock.now(), (part) =>
-    config.database === null ? copyFolder(config, part, withKey) : dump(config.database, part),
+  const { folder, manifest } = await makeBackup(to, systemClock.now(), (target) =>
+    config.database === null ? copyFolder(config, target, withKey) : dump(config.database, target),
   );
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   const hasKey = manifest.files.some(({ name }) => name === KEY_FILE);
@@ -44,15 +44,17 @@ const WITH_KEY =
 const WITHOUT_KEY =
   'To restore it, you need the encryption key too, which is not in it. Keep that key like a password.\n';
 
-async function copyFolder(config: Config, part: string, withKey: boolean): Promise<BackupParts> {
+async function copyFolder(config: Config, target: string, withKey: boolean): Promise<BackupParts> {
   const { dataDir } = config;
-  const nothing = new Error(
+  const nothingStored = new Error(
     `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
   );
-  if (!existsSync(dataDir)) throw nothing;
+  if (!existsSync(dataDir)) throw nothingStored;
   const keys = await readKeyFiles(config);
-  const names = await copyDataFolder(dataDir, part, (words) => process.stderr.write(`${words}\n`));
-  if (names.length === 0) throw nothing;
+  const names = await copyDataFolder(dataDir, target, (words) =>
+    process.stderr.write(`${words}\n`),
+  );
+  if (names.length === 0) throw nothingStored;
   const fingerprint = await fingerprintOf(config);
   if (!isDeepStrictEqual(await readKeyFiles(config), keys))
     throw new Error(
@@ -60,7 +62,7 @@ async function copyFolder(config: Config, part: string, withKey: boolean): Promi
     );
   if (withKey)
     for (const [name, key] of keys)
-      await writeFile(join(part, name), key, { mode: 0o600, flush: true });
+      await writeFile(join(target, name), key, { mode: 0o600, flush: true });
   return {
     store: 'folder',
     schema: null,
@@ -70,8 +72,8 @@ async function copyFolder(config: Config, part: string, withKey: boolean): Promi
 }
 
 /**
- * With a key of its own in ENCRYPTION_KEY, the service uses no file. With two files, a change of the
- * key was interrupted, and the next start decides which of them counts.
+ * Reads the key files; none are used when ENCRYPTION_KEY is set. With two files, a change of the key
+ * was interrupted, and the next start decides which of them counts.
  * @returns what is in each file, by its name
  */
 async function readKeyFiles({
@@ -92,9 +94,12 @@ async function fingerprintOf(config: Config): Promise<string | null> {
   return (await KeyRequirement.of(config)).fingerprint;
 }
 
-async function dump(database: NonNullable<Config['database']>, part: string): Promise<BackupParts> {
+async function dump(
+  database: NonNullable<Config['database']>,
+  target: string,
+): Promise<BackupParts> {
   const fingerprint = await withStore((store) => findFingerprint(store));
-  await dumpDatabase(database, join(part, DUMP_FILE));
+  await dumpDatabase(database, join(target, DUMP_FILE));
   return {
     store: 'postgresql',
     schema: database.schema,

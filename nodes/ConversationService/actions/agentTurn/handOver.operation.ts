@@ -28,14 +28,14 @@ export const handOver: Operation = {
 			type: 'string',
 			typeOptions: { rows: 2 },
 			default: '',
-			placeholder: 'e.g. Wants a refund for an order of last year',
+			placeholder: 'e.g. Wants a refund for an order from last year',
 			description:
 				'What your team should know, up to 1,000 characters. The customer never sees it.',
 		},
 		{
 			...lastTextField,
 			description:
-				'What the customer reads first. Left empty, the service says in a sentence of its own that a person will answer, unless this turn has sent a message already.',
+				'What the customer reads before a person answers. Left empty, the service says in a sentence of its own that a person will answer, unless this turn has sent a message already.',
 		},
 		supersededNotice,
 	],

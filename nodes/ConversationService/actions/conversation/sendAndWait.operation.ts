@@ -13,7 +13,7 @@ import { startWait } from '../../waits/startWait';
 import { oneItemNotice, readTimeLimitSeconds, timeLimitFields } from '../../waits/waitFields';
 import type { Operation } from '../operation';
 
-const KINDS: INodePropertyOptions[] = [
+const REPLY_TYPES: INodePropertyOptions[] = [
 	{ name: 'Any Reply', value: 'any' },
 	{
 		name: 'Choice',
@@ -54,11 +54,11 @@ export const sendAndWait: Operation = {
 			displayName: 'Accept',
 			name: 'accept',
 			type: 'options',
-			options: KINDS,
+			options: REPLY_TYPES,
 			default: 'any',
 			description: withValues(
 				'Which reply counts. After any other, the question is asked again until all attempts are used',
-				KINDS,
+				REPLY_TYPES,
 			),
 		},
 		{

@@ -66,7 +66,7 @@ export const sendChatMessage = operation('POST /chat/messages', {
   addsToStore: 'data',
   summary: 'Send a message as the customer',
   description:
-    'If no answer comes, send the message again with the same `client_message_id`: it is stored once, with its first text. Send the next message after the answer, so that messages stay in order. A message after the conversation was closed opens a new conversation.',
+    'If the request gets no answer, repeat it with the same `client_message_id`: the message is stored once, with its first text. Wait for the answer to a request before you send the next message, so that messages stay in order. A message after the conversation was closed opens a new conversation.',
   body: z
     .object({
       text: textSchema(MAX_MESSAGE_CHARACTERS),
@@ -88,7 +88,7 @@ export const listChatMessages = operation('GET /chat/messages', {
 export const streamChatMessages = operation('GET /chat/stream', {
   summary: "Stream the visitor's messages",
   description:
-    'Server-sent events. Read the stream with `fetch`, since it takes the Authorization header. Each event is named `message`; its id is the message id and its data a ChatMessage. An event named `typing` has no id and the data `{"is_typing": true, "seconds": 60}`: a turn of the agent is running, and ends after so many seconds at the latest. It is taken back with `false`, by the next message of the agent or the team, and by the end of the stream. An event named `closed` has no id and the data `{"conversation_id": "…", "closed_at": "…"}`: the newest conversation is closed, and their next message opens another one. The stream starts after `Last-Event-ID`, or with the first message. A comment line every 15 seconds keeps it open. A visitor has at most 3 streams: a further one ends the oldest, whose `retry` field says when to come back. If the stream is refused (429 or 503), poll `GET /api/chat/messages` with the id of the last message as `cursor`, and try the stream again after Retry-After.',
+    'Server-sent events. Read the stream with `fetch`, since it takes the Authorization header. Each event is named `message`; its id is the message id and its data a ChatMessage. An event named `typing` has no id and the data `{"is_typing": true, "seconds": 60}`: a turn of the agent is running, and ends within that many seconds. The typing ends with an event whose `is_typing` is `false`, with the next message of the agent or the team, or with the stream. An event named `closed` has no id and the data `{"conversation_id": "…", "closed_at": "…"}`: the newest conversation is closed, and the next message of the visitor opens another one. The stream starts after `Last-Event-ID`, or with the first message. A comment line every 15 seconds keeps it open. A visitor has at most 3 streams: a further one ends the oldest, whose `retry` field says when to come back. If the stream is refused (429 or 503), poll `GET /api/chat/messages` with the id of the last message as `cursor`, and try the stream again after Retry-After.',
   answer: z.string(),
   answerType: 'text/event-stream',
 });

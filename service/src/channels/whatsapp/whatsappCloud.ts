@@ -11,12 +11,12 @@ const TYPING_EVERY_MS = 20_000;
 const MAX_TEXT_CHARACTERS = 4096;
 
 /**
- * Refuses what a text program or a shortened display puts into a copied secret: curly quotation
- * marks, an ellipsis. A header cannot carry them, and no call would reach Meta.
+ * Refuses what a word processor or a shortened display puts into a copied secret: curly quotation
+ * marks, an ellipsis. A header cannot carry them, so no call with such a token would reach Meta.
  */
-const COPIED_WHOLE = {
+const PLAIN_CHARACTERS = {
   pattern: /^[!-~]+$/,
-  hint: 'must have only plain letters, digits and signs, no spaces, “ ” or …: copy the whole value again',
+  hint: 'must have only plain letters, digits and symbols, no spaces, “ ” or …: copy the whole value again',
 };
 
 /**
@@ -50,7 +50,7 @@ export const whatsappCloud: ConnectedChannel = {
       help: 'Use a token of a system user with whatsapp_business_messaging: it does not expire.',
       kind: 'secret',
       isRequired: true,
-      ...COPIED_WHOLE,
+      ...PLAIN_CHARACTERS,
       max: 4096,
     },
     {
@@ -59,7 +59,7 @@ export const whatsappCloud: ConnectedChannel = {
       help: 'In the Meta app under App settings, Basic. It verifies requests from Meta.',
       kind: 'secret',
       isRequired: true,
-      ...COPIED_WHOLE,
+      ...PLAIN_CHARACTERS,
       max: 256,
     },
     {
@@ -72,8 +72,8 @@ export const whatsappCloud: ConnectedChannel = {
     },
     {
       name: 'list_button',
-      label: 'Button of a list',
-      help: 'Opens a list of over three choices. Use your customers’ language. Empty: “Choose”.',
+      label: 'Text of the list button',
+      help: 'The button opens a list of more than three choices. Use your customers’ language. Empty: “Choose”.',
       kind: 'text',
       isRequired: false,
       max: MAX_LIST_BUTTON_CHARACTERS,
@@ -84,7 +84,7 @@ export const whatsappCloud: ConnectedChannel = {
     'Under Webhook, press Edit. Paste the webhook URL from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta checks the address at once.',
     'Under Webhook fields, press Manage and subscribe to “messages”. It delivers both messages and receipts.',
     'Publish the app (App Mode: Live). Until then, Meta delivers only test messages.',
-    'Check that the app is subscribed to your WhatsApp Business Account. An account that was set up in this app is. For any other, call POST /<WhatsApp Business Account ID>/subscribed_apps of the Graph API with the access token.',
+    'Check that the app is subscribed to your WhatsApp Business Account. An account that was set up in this app is subscribed already. For any other, call POST /<WhatsApp Business Account ID>/subscribed_apps of the Graph API with the access token.',
     'Press “Test connection” here. Then write to the number from a phone: the message appears under Conversations.',
   ],
   accountOf: ({ phone_number_id: id }) => id ?? '',

@@ -23,15 +23,15 @@ import type { Workspace } from '../../team/index.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
 type Creation = WantedSubscription & {
-  /** Takes the address over even if another n8n holds it. */
+  /** Takes over from another n8n even if no member released its subscription. */
   readonly takeOver?: boolean;
 };
 
 /**
- * Subscribes an address to events. Where it can, it goes on with an old subscription: one that was
+ * Subscribes an address to events. Where it can, it reuses an old subscription: one that was
  * removed a moment ago and has the same target_url and source and a shared event, or one that it
- * takes over from another n8n. Such a subscription keeps its id and its deliveries. Those that the
- * new events and filter still ask for are sent, signed with the new secret.
+ * takes over from another n8n. Such a subscription keeps its id and its deliveries. Pending ones that
+ * the new events and filter still ask for are sent, signed with the new secret.
  * @returns the subscription and its signing secret, which is shown only here and stored encrypted
  * @throws published_elsewhere, subscription_exists, subscription_limit_reached (409);
  * target_url_* (422)
@@ -60,7 +60,7 @@ export async function createSubscription(
       : newSubscription(workspace, wanted, sealed, now);
     await tx.subscriptions.put(created);
     for (const { id } of elsewhere.slice(1)) await tx.subscriptions.delete(id);
-    if (before) await resendTurnedAwayLater(tx, before, now);
+    if (before) await enqueueResend(tx, before, now);
     return created;
   });
   return { subscription, secret };
@@ -85,8 +85,11 @@ const newSubscription = (
   createdAt: timestamp(now),
 });
 
-/** Sends again, in the background, what the receiver turned away while it was being replaced. */
-const resendTurnedAwayLater = (tx: Tx, before: Subscription, now: Date): Promise<void> =>
+/**
+ * Sends again, in the background, what the receiver turned away while it was being replaced. A
+ * subscription that is taken over was never removed, so `now` counts as its removal.
+ */
+const enqueueResend = (tx: Tx, before: Subscription, now: Date): Promise<void> =>
   tx.jobs.enqueue(
     followUp({ ...before, removedAt: before.removedAt ?? timestamp(now) }, 'resend', now),
   );
@@ -180,19 +183,23 @@ function holdersInWords(all: readonly Subscription[]): string {
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, MAX_HOLDERS_NAMED)
     .map(([holder, { length: count }]) => {
-      const [host, name] = JSON.parse(holder) as [string, string];
-      return { host, count, words: `${holderName(host, name)}${count > 1 ? ` (${count})` : ''}` };
+      const [prefix, name] = JSON.parse(holder) as [string, string];
+      return {
+        prefix,
+        count,
+        words: `${holderName(prefix, name)}${count > 1 ? ` (${count})` : ''}`,
+      };
     });
   const more = all.length - named.reduce((sum, { count }) => sum + count, 0);
-  const words = [...Map.groupBy(named, ({ host }) => host)]
-    .map(([host, holders]) => `${host}${holders.map((each) => each.words).join(', ')}`)
+  const words = [...Map.groupBy(named, ({ prefix }) => prefix)]
+    .map(([prefix, holders]) => `${prefix}${holders.map((each) => each.words).join(', ')}`)
     .join('; ');
   return more > 0 ? `${words} and ${more} more` : words;
 }
 
-function holderName(host: string, name: string): string {
-  if (host === '' && name === '') return 'without a source';
+function holderName(prefix: string, name: string): string {
+  if (prefix === '' && name === '') return 'without a source';
   const short =
     name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}…` : name;
-  return `${host === '' ? 'from ' : ''}${JSON.stringify(short)}`;
+  return `${prefix === '' ? 'from ' : ''}${JSON.stringify(short)}`;
 }

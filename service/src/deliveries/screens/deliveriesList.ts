@@ -139,7 +139,7 @@ export const resendButton = (
     button: {
       id: `resend-${delivery.id}`,
       class: 'small',
-      // Not an aria-label: a script changes the time in that text to the reader's time zone.
+      // Not an aria-label, since a script puts the time in `made-…` into the reader's time zone.
       'aria-describedby': `made-${delivery.id}`,
     },
   });

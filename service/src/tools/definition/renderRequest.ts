@@ -34,8 +34,8 @@ export interface RenderedRequest {
 }
 
 /**
- * A value does not fit where the template puts it. `message` tells the agent and the team which
- * placeholder is at fault, and never holds a value.
+ * A value does not fit where the template puts it. `message` tells the agent and the team what is
+ * wrong, and never holds a value.
  */
 export class RequestRenderError extends Error {
   override readonly name = 'RequestRenderError';
@@ -123,7 +123,7 @@ const joinParts = (
     .map((part) => (isPlaceholder(part) ? encode(asText(values.get(part), part) ?? '') : part))
     .join('');
 
-const soleOf = (parts: readonly Part[]): Placeholder | null =>
+const solePlaceholder = (parts: readonly Part[]): Placeholder | null =>
   parts.length === 1 && isPlaceholder(parts[0]!) ? parts[0] : null;
 
 /** The values of one query parameter: none when its argument is absent, several for a list. */
@@ -132,7 +132,7 @@ function queryTexts(
   values: Values,
   encode: (text: string) => string,
 ): string[] {
-  const sole = soleOf(parts);
+  const sole = solePlaceholder(parts);
   if (sole === null) return [joinParts(parts, values, encode)];
   const value = values.get(sole);
   const items: readonly (Json | undefined)[] = Array.isArray(value) ? value : [value];
@@ -153,6 +153,7 @@ function renderSegment(parts: readonly Part[], values: Values): string {
   const segment = raw
     .map((text, index) => (isPlaceholder(parts[index]!) ? encodeURIComponent(text) : text))
     .join('');
+  // Characters that look like a dot are found only before they are encoded.
   if (isDotSegment(raw.join('')) || isDotSegment(segment))
     fail(
       `${parts.filter(isPlaceholder).map(formatPlaceholder).join(', ')} would turn a segment of the URL's path into . or .., which leads elsewhere.`,
@@ -199,7 +200,7 @@ function renderUrl({ url: text, query = {} }: RequestTemplate, values: Values): 
 
 /** @returns null when the header is left out because its only argument is absent */
 function renderHeader(name: string, parts: readonly Part[], values: Values): string | null {
-  const sole = soleOf(parts);
+  const sole = solePlaceholder(parts);
   if (sole !== null && asText(values.get(sole), sole) === null) return null;
   const text = joinParts(parts, values, unchanged);
   if (!HEADER_TEXT.test(text))
@@ -231,7 +232,7 @@ const asBodyText = (value: Json | undefined) =>
 
 function renderLeaf(text: string, values: Values): Json | undefined {
   const parts = parsePlaceholders(text);
-  const sole = soleOf(parts);
+  const sole = solePlaceholder(parts);
   return sole === null
     ? parts.map((part) => (isPlaceholder(part) ? asBodyText(values.get(part)) : part)).join('')
     : values.get(sole);

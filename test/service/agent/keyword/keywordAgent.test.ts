@@ -53,7 +53,7 @@ describe('a tool that is not read-only', () => {
   });
 
   it.each(['maybe', 'yes, but is it free?', 'yes or no', 'what happens then?', 'yes I said no'])(
-    'is not called on what is no plain yes: %s',
+    'is not called on anything but a plain yes: %s',
     async (text) => {
       expect(await next([...asked, text])).toEqual(UNKNOWN);
     },
@@ -78,7 +78,8 @@ describe('a tool that is not read-only', () => {
   });
 
   it('is called with what was repeated, or not at all', async () => {
-    // Somebody else changed the tool, or said yes for the customer.
+    // In order: the yes answers another question, the tool is gone, the question is the team's, there
+    // is no question, and the question was answered before.
     expect(await next(['cancel order 4455', confirming('cancel order 1'), 'yes'])).toEqual(
       confirm('cancel order 4455'),
     );
@@ -116,10 +117,10 @@ describe('a tool that is not read-only', () => {
     );
   });
 
-  it('has its result told like any other, whatever an automation sent in between', async () => {
-    const found = calls(call('succeeded', '"Your order is on its way."'));
-    expect(await next(['where is my order 77?', found, beside('News!'), 'hello'])).toEqual(
-      await next(['where is my order 77?', found, 'hello']),
+  it('has its result told even if an automation sent something in between', async () => {
+    const cancelled = calls(call('succeeded', '"It is cancelled."', { tool: 'cancel_order' }));
+    expect(await next([...asked, 'yes', cancelled, beside('News!'), 'hello'])).toEqual(
+      await next([...asked, 'yes', cancelled, 'hello']),
     );
   });
 
@@ -135,7 +136,7 @@ describe('a tool that is not read-only', () => {
     expect(await next([...asked, 'yes', ...twice, 'please'])).toEqual(expected);
   });
 
-  it('is not called on a yes to the offer of a person that follows our question', async () => {
+  it('is not called on a yes when, after our question, the agent also offered a person', async () => {
     const question = sentence('confirmCall', 'en', { action: 'cancel order 4455' });
     const offered = said(`${question}\n\n${sentence('toolFailed', 'en')}`);
     expect(await next(['cancel order 4455', offered, 'yes'])).not.toHaveProperty('calls');
@@ -152,31 +153,37 @@ describe('masked details', () => {
   const PHONE = '+54•••••••••34';
 
   it.each<[string, string, JsonObject, string, string | null]>([
-    ['email', 'format', { format: 'email' }, `my mail is ${EMAIL}.`, EMAIL],
+    ['email', 'known by its format', { format: 'email' }, `my mail is ${EMAIL}.`, EMAIL],
     [
       'correo',
-      'name',
+      'known by its name',
       { pattern: '^[a-z]+@[a-z.]+$', maxLength: 8 },
       `mi correo es ${EMAIL}`,
       EMAIL,
     ],
     [
       'email',
-      'another one in the clear first',
+      'the first one is in the clear',
       { format: 'email' },
       `bob@example.com, not ${EMAIL}`,
       'bob@example.com',
     ],
-    ['email', 'only a phone', { format: 'email' }, PHONE, null],
-    ['phone', 'name', { pattern: '^\\+?\\d{8,15}$' }, `call me at ${PHONE}, please`, PHONE],
-    ['telefono', 'name', {}, `mi teléfono: ${PHONE}`, PHONE],
-    ['celular', 'name', {}, PHONE, PHONE],
-    ['telefone', 'name', {}, PHONE, PHONE],
-    ['mobile', 'name', {}, PHONE, PHONE],
-    ['phone', 'only an address', {}, EMAIL, null],
-    ['order_number', 'is no code', {}, `it is ${PHONE}`, null],
-    ['order_number', 'a code beside it', {}, `${PHONE} and order A-5`, 'A-5'],
-    ['sku', 'is no match', { pattern: '\\d{2}' }, PHONE, null],
+    ['email', 'the message has only a phone', { format: 'email' }, PHONE, null],
+    [
+      'phone',
+      'known by its name',
+      { pattern: '^\\+?\\d{8,15}$' },
+      `call me at ${PHONE}, please`,
+      PHONE,
+    ],
+    ['telefono', 'known by its name', {}, `mi teléfono: ${PHONE}`, PHONE],
+    ['celular', 'known by its name', {}, PHONE, PHONE],
+    ['telefone', 'known by its name', {}, PHONE, PHONE],
+    ['mobile', 'known by its name', {}, PHONE, PHONE],
+    ['phone', 'the message has only an address', {}, EMAIL, null],
+    ['order_number', 'a masked phone is not a code', {}, `it is ${PHONE}`, null],
+    ['order_number', 'the message has a code too', {}, `${PHONE} and order A-5`, 'A-5'],
+    ['sku', 'a masked phone does not fit the pattern', { pattern: '\\d{2}' }, PHONE, null],
   ])('%s (%s)', async (name, _, argument, text, value) => {
     const lookup = tool('lookup', 'Looks up', schema({ [name]: { type: 'string', ...argument } }));
     const step = await next([`lookup ${text}`], { tools: [lookup] });
@@ -242,7 +249,7 @@ describe('small talk', () => {
     );
   });
 
-  it('goes on after an offered person is declined', async () => {
+  it('goes on when the customer declines a person', async () => {
     const offered = ['order 1?', calls(call('failed')), said(sentence('toolFailed', 'es'))];
     expect(await next([...offered, 'no, gracias'], { language: 'es' })).toEqual(
       reply(sentence('allRight', 'es')),
@@ -250,6 +257,7 @@ describe('small talk', () => {
   });
 });
 
+// `next` fails when a step takes too long.
 describe('hostile inputs take bounded time', () => {
   const many = Array.from({ length: 100 }, (_, i) =>
     tool(

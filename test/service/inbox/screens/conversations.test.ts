@@ -48,7 +48,7 @@ describe('the conversations screen', () => {
     const search = async (typed: string) =>
       (await ana.get(`/conversations?q=${encodeURIComponent(typed)}`)).html;
 
-    it('shows who wrote last and what, and who has it, the last changed first', async () => {
+    it('shows the last message of each conversation and who has it, sorted by the last change', async () => {
       const first = await customer({ name: 'Zoe First' }, 'I came first');
       await customer({ name: 'Yan Second' }, 'I came second');
       await first.chat.write('and wrote again');
@@ -78,7 +78,7 @@ describe('the conversations screen', () => {
       expect(await names('all')).toEqual(['Tab agent', 'Tab ended', 'Tab his', 'Tab mine']);
     });
 
-    it('finds people by name, number, e-mail and masked label, and says what was not found', async () => {
+    it('finds people by name, number, e-mail and masked number, and says what was not found', async () => {
       const { id } = await customer({
         name: 'José Müller',
         phone: '+54 9 11 5555 0177',
@@ -100,7 +100,7 @@ describe('the conversations screen', () => {
       expectEscaped(none);
     });
 
-    it('finds what was said, with the sentence marked and a link to the message', async () => {
+    it('finds what was said, with the words marked and a link to the message', async () => {
       const { id, chat } = await customer({ name: 'Searched' }, 'Hello! Where is order A-1042?');
       for (let i = 0; i < 55; i += 1) await chat.write(`And then ${i}`);
       const early = await search('order a-10');
@@ -115,6 +115,7 @@ describe('the conversations screen', () => {
     it('pages by the time of the last change, each conversation once', async () => {
       for (let i = 0; i < 55; i += 1) await customer({ name: `Paged ${i}` });
       const seen: string[] = [];
+      // `rows=all` shows at once the rows that otherwise load on scrolling down.
       let path: string | undefined = '/conversations?rows=all';
       while (path !== undefined) {
         const page: Page = await ana.get(path);
@@ -124,7 +125,7 @@ describe('the conversations screen', () => {
       expect(seen).toEqual(Array.from({ length: 55 }, (_, i) => `Paged ${54 - i}`));
     });
 
-    it('takes an address that no page links to for the beginning of the list', async () => {
+    it('shows the beginning of the list for an address that no page links to', async () => {
       for (const query of [
         'tab=nonsense',
         'older=x',
@@ -134,7 +135,7 @@ describe('the conversations screen', () => {
         expect((await ana.get(`/conversations?${query}`)).status).toBe(200);
     });
 
-    it('loads again as a part, the same as on the page', async () => {
+    it('loads again as a part of the page, with its tab still chosen', async () => {
       const part = await ana.get('/conversations/list?tab=agent');
       expect(part.html).not.toContain('<html');
       expect(part.html).toContain('aria-current="page"');
@@ -324,7 +325,7 @@ describe('the conversations screen', () => {
       expect((await ana.get('/conversations?tab=mine')).text).not.toContain('Passed on');
     });
 
-    it('a reply takes over and reaches the customer, line ends as they were typed', async () => {
+    it('a reply takes over and reaches the customer, with a line feed for each line break', async () => {
       const { id, path, chat } = await customer({ name: 'Answered' });
       await ana.get(path);
       const sent = await ana.post(`${path}/reply`, { text: 'One\r\ntwo' });
@@ -336,7 +337,7 @@ describe('the conversations screen', () => {
     it.each([
       ['nothing', '  ', 'Must not be empty.'],
       ['too much', 'x'.repeat(16_385), 'Must have at most 16384 characters.'],
-    ])('a reply of %s is refused beside the field and kept', async (_, text, problem) => {
+    ])('a reply of %s is refused, and its text stays in the form', async (_, text, problem) => {
       const { path, chat } = await customer({ name: 'Refused' });
       await ana.get(path);
       const page = await ana.post(`${path}/reply`, { text });
@@ -346,7 +347,7 @@ describe('the conversations screen', () => {
       expect(await chat.read()).toHaveLength(1);
     });
 
-    it('the stage', async () => {
+    it('change the stage, but only to one of the stages', async () => {
       const { id, path } = await customer({ name: 'Staged' });
       await ana.get(path);
       const set = await ana.post(`${path}/stage`, { stage: 'qualified' });

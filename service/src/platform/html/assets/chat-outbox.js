@@ -1,6 +1,6 @@
 // The customer's messages that the service has not confirmed. They are sent in order, until they
 // arrive. A message that is refused waits for a click; after a reload it is sent once more.
-import { endableWait, waitBefore } from './streams.js';
+import { endableWait, waitAfter } from './streams.js';
 
 /**
  * @param deliver sends one message; throws a Refusal, or another error when the service cannot be
@@ -31,7 +31,7 @@ export function createOutbox({ storage, deliver, onState }) {
           onState(message, 'failed', error);
           continue;
         }
-        const waitMs = error.retryAfterMs ?? waitBefore(failures++);
+        const waitMs = error.retryAfterMs ?? waitAfter(failures++);
         onState(message, 'waiting', error, waitMs);
         await wait(waitMs);
       }

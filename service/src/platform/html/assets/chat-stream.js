@@ -1,7 +1,7 @@
 // The conversation as it goes on: server-sent events read by fetch, since the token must not be in
 // an address.
 import { history, refusalOf } from './chat-api.js';
-import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
+import { about, endableWait, eventsIn, waitAfter, watchdog } from './streams.js';
 
 /** After a sleep of the device, a connection that was silent for longer than this is given up. */
 const DOUBTFUL_MS = 20_000;
@@ -99,7 +99,7 @@ export function followMessages({
         onState('open');
       } catch (error) {
         if (error.status === 401) throw error;
-        if (error.status !== 429) return error.retryAfterMs ?? waitBefore(failures++);
+        if (error.status !== 429) return error.retryAfterMs ?? waitAfter(failures++);
         pauseMs = error.retryAfterMs ?? pauseMs;
       }
       if (!stopped) await wait(Math.min(pauseMs, Math.max(0, retryStreamAt - Date.now())));
@@ -115,11 +115,11 @@ export function followMessages({
         try {
           const retryMs = await readOnce();
           hasNoStream = retryMs > POLL_MS;
-          waitMs = Math.max(about(retryMs), waitBefore(failures));
+          waitMs = Math.max(about(retryMs), waitAfter(failures));
         } catch (error) {
           if (error.status === 401) throw error;
           hasNoStream = error.status !== undefined;
-          waitMs = error.retryAfterMs ?? waitBefore(failures);
+          waitMs = error.retryAfterMs ?? waitAfter(failures);
         }
         if (hasNoStream && !stopped) waitMs = await poll(later(waitMs));
         if (stopped) return;

@@ -5,7 +5,7 @@ import { createOutbox } from './chat-outbox.js';
 import { openStorage } from './chat-storage.js';
 import { followMessages } from './chat-stream.js';
 import { say } from './chat-words.js';
-import { waitBefore } from './streams.js';
+import { waitAfter } from './streams.js';
 
 const byId = (id) => document.getElementById(id);
 const [page, scroll, welcome, details, composer, text, counter, toEndButton] = [
@@ -122,7 +122,7 @@ async function load() {
       }
       showConnection('lost');
       await Promise.race([
-        new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? waitBefore(failures++))),
+        new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? waitAfter(failures++))),
         backOnline(),
       ]);
     }

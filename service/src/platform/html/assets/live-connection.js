@@ -1,5 +1,5 @@
 // The stream of what changes in a workspace. It connects again by itself, and goes on where it was.
-import { about, endableWait, eventsIn, waitBefore, watchdog } from './streams.js';
+import { about, endableWait, eventsIn, waitAfter, watchdog } from './streams.js';
 
 /** A position in the feed of one process of the service: `k3f9-x_A.120`. */
 export const readPosition = (text) => {
@@ -65,7 +65,7 @@ export function followChanges({ since, onChange, onState }) {
       } catch {
         if (isStopped) return;
         onState('lost');
-        waitMs = waitBefore(++failures);
+        waitMs = waitAfter(++failures);
       }
       await wait(waitMs);
     }

@@ -1,6 +1,6 @@
 // The live parts of a page load again when something has changed, and retry until they succeed.
 import { followChanges, readPosition } from './live-connection.js';
-import { waitBefore } from './streams.js';
+import { waitAfter } from './streams.js';
 
 const page = () => document.getElementById('live-page');
 const parts = () => document.querySelectorAll('[hx-trigger*="live:"]');
@@ -88,7 +88,7 @@ document.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr } }) => {
     state.position = readPosition(xhr.getResponseHeader('Live-Position'));
   } else if (xhr.status === 401) tellState('signed-out');
   else if (isTemporary(xhr.status)) {
-    state.timer = setTimeout(() => elt.isConnected && load(elt), waitBefore(++state.failures));
+    state.timer = setTimeout(() => elt.isConnected && load(elt), waitAfter(++state.failures));
     tellState('lost');
   }
   if (!state.isOutdated) return;

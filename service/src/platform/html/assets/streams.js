@@ -8,7 +8,7 @@ const MAX_WAIT_MS = 30_000;
 export const about = (ms) => ms * (0.5 + Math.random() / 2);
 
 /** How long to wait after this many failures, in ms: about twice as long each time. */
-export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
+export const waitAfter = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
 
 /** @returns `wait`, and `end`, which ends the wait early */
 export function endableWait() {
