@@ -12,6 +12,7 @@ import {
   type Contact,
   type Forgetting,
 } from '../../../service/src/conversations/contact.ts';
+import { listReveals } from '../../../service/src/conversations/contacts/reveals.ts';
 import { listConversations } from '../../../service/src/conversations/operations/listConversations.ts';
 import { NO_FILTER } from '../../../service/src/inbox/filter.ts';
 import { listInbox } from '../../../service/src/inbox/listInbox.ts';
@@ -462,6 +463,9 @@ describe('forgetting that is interrupted', () => {
       ['', true],
       ['', true],
     ]);
+    const reveals = await listReveals(deps(), 'key_1', { limit: 50, cursor: null });
+    const links = reveals.items.map(({ conversationId }) => conversationId);
+    expect(new Set(links)).toEqual(new Set([null]));
   });
 
   it.each([1, 3, 6])(

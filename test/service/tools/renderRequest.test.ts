@@ -306,6 +306,13 @@ describe('the body of a rendered request', () => {
     expect(cpuMs).toBeLessThan(5000);
   });
 
+  it('counts an argument once that is the whole of a header', () => {
+    const names = Array.from({ length: 20 }, (_, n) => `x-${n}`);
+    const headers = Object.fromEntries(names.map((name) => [name, '{{args.a}}']));
+    const rendered = render({ headers }, { a: 'x'.repeat(7000) });
+    expect(Object.keys(rendered.headers)).toEqual(expect.arrayContaining(names));
+  });
+
   it('refuses arguments that are too large or too deep', () => {
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Json;
     expect(() => render({ body: '{{args.a}}' }, { a: deep })).toThrow(RequestRenderError);

@@ -1,11 +1,11 @@
 import type { Deps } from '../../platform/deps.ts';
 import { newestFirst, type Page, type PageRequest } from '../../platform/http/page.ts';
 import type { Tx } from '../../store/collections.ts';
-import type { Contact } from '../contact.ts';
+import { isForgotten, type Contact } from '../contact.ts';
 import { findLastConversation } from '../operations/conversations.ts';
 import type { ContactReveal } from './contactReveal.ts';
 
-/** A record of a reveal, with the contact and the id of their newest conversation. */
+/** A record of a reveal, with the contact and the id of their newest conversation if it is shown. */
 export interface RevealView {
   readonly reveal: ContactReveal;
   readonly contact: Contact;
@@ -26,6 +26,7 @@ export const listReveals = ({ store }: Pick<Deps, 'store'>, apiKeyId: string, pa
 async function viewOf(tx: Tx, reveal: ContactReveal): Promise<RevealView | null> {
   const contact = await tx.contacts.peek(reveal.contactId);
   if (!contact) return null;
-  const conversationId = (await findLastConversation(tx, contact.id))?.id ?? null;
+  const conversation = isForgotten(contact) ? null : await findLastConversation(tx, contact.id);
+  const conversationId = conversation?.id ?? null;
   return { reveal, contact, conversationId };
 }

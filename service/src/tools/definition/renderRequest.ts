@@ -201,8 +201,8 @@ function renderUrl({ url: text, query = {} }: RequestTemplate, values: Values): 
 /** @returns null when the header is left out because its only argument is absent */
 function renderHeader(name: string, parts: readonly Part[], values: Values): string | null {
   const sole = solePlaceholder(parts);
-  if (sole !== null && asText(values.get(sole), sole) === null) return null;
-  const text = joinParts(parts, values, unchanged);
+  const text = sole === null ? joinParts(parts, values, unchanged) : asText(values.get(sole), sole);
+  if (text === null) return null;
   if (!HEADER_TEXT.test(text))
     fail(
       `The header ${name} would hold a character that a header cannot carry, such as a line break.`,
