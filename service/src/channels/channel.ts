@@ -17,8 +17,8 @@ export interface ChannelCapabilities {
   /** How often `showTyping` of the adapter is repeated, in ms. Absent: the channel cannot show it. */
   readonly typingEveryMs?: number;
   /**
-   * Whether the channel can show these choices with a text, as something to press. Choices that it
-   * cannot show follow the text as numbered lines.
+   * Whether the channel can show these choices with a text, as something to press. Absent: it never
+   * can. Choices that it cannot show follow the text as lines: see `queueOutbound`.
    */
   readonly takesChoices?: (text: string, choices: readonly string[]) => boolean;
 }
