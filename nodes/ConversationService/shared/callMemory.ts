@@ -1,12 +1,12 @@
+import type { EndingResponse } from './onEnd';
+import { onEnd } from './onEnd';
+
 /** The part of an HTTP response that `CallMemory` writes to and watches. */
-export interface AnsweringResponse {
-	statusCode: number;
+export interface AnsweringResponse extends EndingResponse {
 	getHeader(name: string): unknown;
 	setHeader(name: string, value: string): unknown;
-	/* eslint-disable @typescript-eslint/no-explicit-any -- as node declares them: overloads */
+	// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as node declares it: overloads
 	write(...args: any[]): any;
-	end(...args: any[]): any;
-	/* eslint-enable @typescript-eslint/no-explicit-any */
 	once(event: 'close', listener: () => void): unknown;
 }
 
@@ -139,10 +139,7 @@ const TOO_LARGE: Answer = {
 	body: Buffer.from('{"message":"The answer of this call was larger than 1 MiB."}'),
 };
 
-/**
- * Captures what is written to a response. n8n may answer a call long after the trigger has returned,
- * even when the caller has hung up.
- */
+/** Captures what is written to a response until it is ended. */
 function captureAnswer(
 	response: AnsweringResponse,
 	maxBytes: number,
@@ -150,34 +147,29 @@ function captureAnswer(
 ): void {
 	const chunks: Buffer[] = [];
 	let bytes = 0;
-	let isEnded = false;
 	const capture = (chunk: unknown, encoding: unknown) => {
 		const captured = toBuffer(chunk, encoding);
 		bytes += captured.length;
 		if (bytes <= maxBytes) chunks.push(captured);
 	};
-	const { write, end } = response;
+	const { write } = response;
 	response.write = (...args: unknown[]) => {
 		capture(args[0], args[1]);
 		return write.apply(response, args) as unknown;
 	};
-	response.end = (...args: unknown[]) => {
-		if (!isEnded) {
-			isEnded = true;
-			capture(args[0], args[1]);
-			const contentType = response.getHeader('content-type');
-			onAnswer(
-				bytes > maxBytes
-					? TOO_LARGE
-					: {
-							status: response.statusCode,
-							contentType: typeof contentType === 'string' ? contentType : '',
-							body: Buffer.concat(chunks),
-						},
-			);
-		}
-		return end.apply(response, args) as unknown;
-	};
+	onEnd(response, (chunk, encoding) => {
+		capture(chunk, encoding);
+		const contentType = response.getHeader('content-type');
+		onAnswer(
+			bytes > maxBytes
+				? TOO_LARGE
+				: {
+						status: response.statusCode,
+						contentType: typeof contentType === 'string' ? contentType : '',
+						body: Buffer.concat(chunks),
+					},
+		);
+	});
 }
 
 function toBuffer(chunk: unknown, encoding: unknown): Buffer {

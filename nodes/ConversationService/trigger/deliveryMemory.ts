@@ -1,9 +1,5 @@
-/** The part of an HTTP response that tells how n8n ended it. */
-export interface EndingResponse {
-	statusCode: number;
-	// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as node declares it: overloads
-	end(...args: any[]): any;
-}
+import type { EndingResponse } from '../shared/onEnd';
+import { onEnd } from '../shared/onEnd';
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
 
@@ -70,12 +66,10 @@ export class DeliveryMemory {
 	follow(key: string, response: EndingResponse, attempt: DeliveryAttempt): void {
 		this.inFlight.delete(key); // The Map stays in the order of time.
 		this.inFlight.set(key, { attempt, since: this.now() });
-		const { end } = response;
-		response.end = (...args: unknown[]) => {
+		onEnd(response, () => {
 			if (this.inFlight.get(key)?.attempt === attempt) this.inFlight.delete(key);
 			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, attempt);
-			return end.apply(response, args) as unknown;
-		};
+		});
 	}
 
 	private forgetLost(): void {
