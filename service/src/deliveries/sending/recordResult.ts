@@ -102,8 +102,8 @@ async function record(
 
   const attempt = attemptOf(made);
   const subscription = await tx.subscriptions.peek(made.subscriptionId);
-  if (subscription !== null && waitsForNextReceiver(subscription, made)) {
-    const change = wasRemovedSince(subscription, made) ? 'removed' : 'moved';
+  const change = subscription && changeSince(subscription, made);
+  if (subscription && change && mayReachNextReceiver(subscription, made)) {
     const waiting = keepForNextReceiver(before, attempt, change, now);
     await putWithJob(tx, waiting, RANK.new);
     return waiting;
@@ -113,8 +113,8 @@ async function record(
   await putWithJob(tx, delivery, RANK.behindNew);
   if (subscription === null) return delivery;
   if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
-  else if (!hasChangedSince(subscription, made))
-    await noteOnSubscription(tx, subscription, made, delivery, now);
+  // After a change, the answer says nothing about the receiver that the subscription has now.
+  else if (change === null) await noteOnSubscription(tx, subscription, made, delivery, now);
   return delivery;
 }
 
@@ -139,28 +139,25 @@ async function recordLate(tx: Tx, before: Delivery, made: MadeAttempt): Promise<
   return delivery;
 }
 
-/** Whether the subscription was removed or taken over during the attempt. */
-const wasRemovedSince = (subscription: Subscription, { revision }: MadeAttempt): boolean =>
-  isRemoved(subscription) || subscription.revision !== revision;
-
-/** Whether its address was changed during the attempt. */
-const hasMovedSince = (subscription: Subscription, { targetUrl }: MadeAttempt): boolean =>
-  !isSameAddress(subscription.targetUrl, targetUrl);
-
-/** Whether the answer says nothing about the receiver that the subscription has now. */
-const hasChangedSince = (subscription: Subscription, made: MadeAttempt): boolean =>
-  wasRemovedSince(subscription, made) || hasMovedSince(subscription, made);
+/** Whether the subscription was removed (or taken over) or moved during the attempt; null: neither. */
+function changeSince(
+  subscription: Subscription,
+  { revision, targetUrl }: MadeAttempt,
+): 'removed' | 'moved' | null {
+  if (isRemoved(subscription) || subscription.revision !== revision) return 'removed';
+  return isSameAddress(subscription.targetUrl, targetUrl) ? null : 'moved';
+}
 
 /**
- * Whether the delivery waits for the next receiver after a failed attempt, because the subscription
- * was removed, taken over or moved during the attempt. A 410 is final, unless the next receiver is
- * there.
+ * Whether the attempt failed and the next receiver of a changed subscription may still get the
+ * delivery. A 410 is final, unless that receiver is there.
  */
-function waitsForNextReceiver(subscription: Subscription, made: MadeAttempt): boolean {
-  const { verdict } = made.result;
-  if (verdict === 'success' || !hasChangedSince(subscription, made)) return false;
-  const isNextThere = subscription.revision !== made.revision || hasMovedSince(subscription, made);
-  return verdict !== 'gone' || isNextThere;
+function mayReachNextReceiver(
+  subscription: Subscription,
+  { revision, targetUrl, result }: MadeAttempt,
+): boolean {
+  if (result.verdict !== 'gone') return result.verdict !== 'success';
+  return subscription.revision !== revision || !isSameAddress(subscription.targetUrl, targetUrl);
 }
 
 /** Stores the delivery and sets the time of its next attempt, or ends its job. */
