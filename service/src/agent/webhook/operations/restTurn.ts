@@ -16,7 +16,7 @@ import {
 import type { QuestionOfTurn, WantedOfTurn } from '../../../waits/index.ts';
 import { leaveToTeam } from '../../operations/leaveToTeam.ts';
 import { greetingOf } from '../../turn/replyText.ts';
-import { loadContext, withGreeting } from './turnMessages.ts';
+import { findNewestInOrder, withGreeting } from './turnMessages.ts';
 import { findAgentSettings, isAgentOn } from '../../operations/settings.ts';
 import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './turns.ts';
 
@@ -56,13 +56,14 @@ export async function suspendTurn(
   await stopTyping(tx, suspended);
   // The job makes the process that has the HTTP call let go of it.
   await enqueueTurn(tx, suspended, now.getTime());
-  const { name } = await findAgentSettings(tx, workspaceId);
-  const greeting =
-    kind === 'reply' && conversation ? greetingOf(await loadContext(tx, turn, conversation)) : null;
+  const settings = await findAgentSettings(tx, workspaceId);
+  // Only the customer is greeted.
+  const messages =
+    kind === 'reply' && conversation ? await findNewestInOrder(tx, conversation) : [];
   return {
     conversationId: turn.conversationId,
-    text: withGreeting(message, greeting),
-    actor: { type: 'agent', name },
+    text: withGreeting(message, greetingOf({ settings, messages })),
+    actor: { type: 'agent', name: settings.name },
     decidedBy: 'webhook',
     isBesideAgent: hasRested(turn),
   };

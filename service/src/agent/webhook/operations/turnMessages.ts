@@ -48,15 +48,20 @@ export async function loadContext(
   const contact = await tx.contacts.peek(conversation.contactId);
   if (!workspace || !contact) throw notFound('conversation', conversation.id);
   const settings = await findAgentSettings(tx, workspace.id);
-  const newest = await findNewestMessages(tx, conversation.id, MESSAGES_READ);
   return {
     turn,
     view: { workspace, contact, conversation },
     settings,
-    messages: newest.toReversed(),
+    messages: await findNewestInOrder(tx, conversation),
     actor: { type: 'agent', name: settings.name },
   };
 }
+
+/** Enough of the newest messages, in the order in which they were written. */
+export const findNewestInOrder = async (
+  tx: Tx,
+  { id }: Conversation,
+): Promise<readonly Message[]> => (await findNewestMessages(tx, id, MESSAGES_READ)).toReversed();
 
 /** Sends messages as the agent. The first one of the conversation begins with the greeting. */
 export async function sendTexts(
