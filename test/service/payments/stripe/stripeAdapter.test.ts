@@ -1,8 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Stripe } from 'stripe';
-import { newId } from '../../../../service/src/platform/ids.ts';
+import { describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../../../service/src/payments/payment.ts';
-import type { OpenPaymentAccount } from '../../../../service/src/payments/paymentAdapter.ts';
 import { stripe } from '../../../../service/src/payments/stripe/stripe.ts';
 import {
   hang,
@@ -10,92 +7,30 @@ import {
   loseAnswer,
   notJson,
   replayedError,
-  signWebhook,
   startStripeServer,
   stripeError,
   tooManyRequests,
-  type StripeServer,
-  type StripeWebhook,
 } from '../../../helpers/stripeServer.ts';
 import { waitFor } from '../../../helpers/waitFor.ts';
+import {
+  account,
+  accountWith,
+  at,
+  context,
+  create,
+  HOUR_S,
+  made,
+  PAGE_URL,
+  paymentOf,
+  SECRET,
+  server,
+  useStripeServer,
+} from './adapterStage.ts';
 
-const PAGE_URL = 'https://pay.example.com/pay/token';
-const SECRET = 'whsec_0123456789abcdefABCDEF';
-const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 
-const at = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
-
-function paymentOf(
-  changes: Partial<Payment> = {},
-  { lifeSeconds = 2 * HOUR_S, createdMs = Date.now() } = {},
-): Payment {
-  return {
-    id: newId('pay'),
-    workspaceId: newId('ws'),
-    conversationId: newId('conv'),
-    contactId: newId('ctc'),
-    afterMessage: 1,
-    status: 'creating',
-    amount: 4900,
-    currency: 'usd',
-    description: 'Demo, one hour & more',
-    provider: 'stripe',
-    providerReference: null,
-    providerUrl: null,
-    pageTokenHash: 'hash',
-    sealedPageToken: 'sealed',
-    error: null,
-    createdBy: { type: 'api', name: 'n8n' },
-    expiresAt: at(createdMs + lifeSeconds * 1000),
-    paidAt: null,
-    markedPaidBy: null,
-    work: { task: 'create', attempts: 1, runAt: at(createdMs) },
-    checkedAt: null,
-    createdAt: at(createdMs),
-    updatedAt: at(createdMs),
-    ...changes,
-  };
-}
-
 describe('the Stripe adapter', () => {
-  let server: StripeServer;
-  beforeEach(async () => {
-    server = await startStripeServer();
-  });
-  afterEach(() => server.close());
-
-  const accountWith = (values: Record<string, string>): OpenPaymentAccount => ({
-    account: {
-      id: newId('pac'),
-      workspaceId: newId('ws'),
-      provider: 'stripe',
-      settings: {},
-      sealedSecrets: {},
-      lastTest: null,
-      createdAt: at(0),
-      updatedAt: at(0),
-    },
-    values,
-  });
-  const account = () => accountWith({ secret_key: server.secretKey, webhook_secret: SECRET });
-  const context = ({
-    timeoutMs = 10_000,
-    signal = new AbortController().signal,
-    url = server.url,
-  } = {}) => ({ config: { stripeApiUrl: url, timeoutMs }, pageUrl: PAGE_URL, signal });
-  const create = (payment: Payment, options?: Parameters<typeof context>[0]) =>
-    stripe.create(payment, account(), context(options));
-  const made = async (payment: Payment): Promise<Payment> => {
-    const answer = await create(payment);
-    if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
-    return {
-      ...payment,
-      status: 'open',
-      providerReference: answer.reference,
-      providerUrl: answer.url,
-    };
-  };
+  useStripeServer();
 
   describe('makes the page', () => {
     it('with what is paid, whose it is and the way back, and nothing about the customer', async () => {
@@ -337,13 +272,13 @@ describe('the Stripe adapter', () => {
     });
 
     it('nobody there', async () => {
-      const { url } = server;
-      await server.close();
+      const gone = await startStripeServer();
+      const { url } = gone;
+      await gone.close();
       expect(await problem({ url })).toEqual({
         type: 'unreachable',
         error: 'Stripe could not be reached (ECONNREFUSED).',
       });
-      server = await startStripeServer();
     });
 
     it('no answer in time, retries included', async () => {
@@ -441,78 +376,5 @@ describe('the Stripe adapter', () => {
         ok: false,
         message: expect.stringMatching(/does not accept the secret key/),
       }));
-  });
-
-  describe('reads webhooks', () => {
-    const COMPLETED = 'checkout.session.completed';
-    const read = (
-      { headers, body }: StripeWebhook,
-      values: Record<string, string> = { webhook_secret: SECRET },
-    ) => stripe.readWebhook({ rawBody: Buffer.from(body), headers }, accountWith(values));
-
-    it("signed by Stripe's own package as well as by hand", async () => {
-      const payload = JSON.stringify({
-        id: 'evt_1',
-        object: 'event',
-        type: 'charge.succeeded',
-        data: { object: {} },
-      });
-      const timestamp = Math.floor(Date.now() / 1000);
-      const signing = { payload, secret: SECRET, timestamp };
-      const byPackage = Stripe.webhooks.generateTestHeaderString(signing);
-      const { headers } = signWebhook(payload, SECRET, new Date(timestamp * 1000));
-      expect(headers['stripe-signature']).toBe(byPackage);
-      expect(await read({ headers: { 'stripe-signature': byPackage }, body: payload })).toEqual([]);
-    });
-
-    it('of which each says how the payment stands', async () => {
-      const payment = await made(paymentOf());
-      const reference = payment.providerReference!;
-      const expectState = async (type: Parameters<StripeServer['webhook']>[1], state: string) =>
-        expect(await read(server.webhook(reference, type, SECRET))).toEqual([
-          { paymentId: payment.id, reference, state },
-        ]);
-      await expectState('checkout.session.expired', 'expired');
-      await server.pay(reference, { async: true });
-      await expectState(COMPLETED, 'confirming');
-      await expectState('checkout.session.async_payment_failed', 'failed');
-      await server.settle(reference, 'succeeded');
-      await expectState(COMPLETED, 'paid');
-      await expectState('checkout.session.async_payment_succeeded', 'paid');
-    });
-
-    it('and finds nothing in those about no payment of ours', async () => {
-      const { providerReference } = await made(paymentOf());
-      for (const metadata of [{}, null, { order: '7' }]) {
-        const webhook = server.webhook(providerReference!, COMPLETED, SECRET, {
-          data: { metadata },
-        });
-        expect(await read(webhook)).toEqual([]);
-      }
-    });
-
-    it.each<[string, (valid: StripeWebhook) => StripeWebhook]>([
-      ['signed with another secret', ({ body }) => signWebhook(body, 'whsec_another', new Date())],
-      [
-        'six minutes old',
-        ({ body }) => signWebhook(body, SECRET, new Date(Date.now() - 6 * 60_000)),
-      ],
-      ['with another body', ({ headers, body }) => ({ headers, body: `${body} ` })],
-      ['without a signature', ({ body }) => ({ headers: {}, body })],
-      ['with an empty body', () => signWebhook('', SECRET, new Date())],
-      ['that is no JSON', () => signWebhook('hello', SECRET, new Date())],
-      ['that is JSON and no event', () => signWebhook('null', SECRET, new Date())],
-    ])('not one %s', async (_what, change) => {
-      const { providerReference } = await made(paymentOf());
-      const valid = server.webhook(providerReference!, COMPLETED, SECRET);
-      expect(await read(change(valid))).toBeNull();
-    });
-
-    it('none without a signing secret', async () => {
-      const { providerReference } = await made(paymentOf());
-      const unsigned = server.webhook(providerReference!, COMPLETED, '');
-      expect(await read(unsigned, {})).toBeNull();
-      expect(await read(unsigned, { webhook_secret: '' })).toBeNull();
-    });
   });
 });
