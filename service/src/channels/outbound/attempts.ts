@@ -4,7 +4,7 @@ import { isForgotten, type Contact } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { findChannelOf } from '../operations/channels.ts';
 import {
-  findOldestPending,
+  findNextPending,
   lockOutbound,
   putOutbound,
   unusedChannelMessageId,
@@ -60,7 +60,7 @@ export function beginAttempt(
     await lockOutbound(tx, contactId);
     if (!isInTime()) return null;
     for (;;) {
-      const outbound = await findOldestPending(tx, contactId);
+      const outbound = await findNextPending(tx, contactId);
       if (outbound?.isUnderWay) {
         const interrupted = afterAttempt(outbound, INTERRUPTED, policy, now, random);
         await putOutbound(tx, deps, outbound, interrupted, now);
@@ -140,7 +140,7 @@ async function withUnusedId(
  * attempt is under way, the process that makes it holds the job.
  */
 async function scheduleNext(tx: Tx, contactId: string, now: Date): Promise<void> {
-  const next = await findOldestPending(tx, contactId);
+  const next = await findNextPending(tx, contactId);
   if (!next) return tx.jobs.complete(contactId);
   if (next.isUnderWay) return;
   const { nextAttemptAt } = next;

@@ -63,7 +63,7 @@ export async function queueOutbound(
     return failed;
   }
   await lockOutbound(tx, contact.id);
-  const waiting = await findOldestPending(tx, contact.id);
+  const waiting = await findNextPending(tx, contact.id);
   const texts = textsOf(message, adapterOf(contact.channel).capabilities);
   for (const [index, text] of texts.entries()) {
     const start = { id: newId('out'), part: index + 1, createdAt: timestamp(now) };
@@ -75,9 +75,9 @@ export async function queueOutbound(
 }
 
 /**
- * Queues again the texts of a failed message that were not sent, behind those already waiting. Each
- * gets a new id, so that a late receipt for the failed attempt says nothing about the new one. Texts
- * are sent in the order of their ids, so those that still wait behind a failed one get new ids too.
+ * Queues again the texts of a failed message that failed. Each gets a new id, so that a late receipt for
+ * the failed attempt says nothing about the new one. A text that still waits keeps its id and its time:
+ * the channel may have asked for that wait, or a receipt may yet come.
  * @returns false when the message has not failed
  */
 export async function resendOutbound(
@@ -95,18 +95,17 @@ export async function resendOutbound(
   });
   const message = await tx.messages.get(messageId);
   if (message?.delivery?.state !== 'failed') return false;
-  const again: Message = { ...message, delivery: { state: 'pending', error: null } };
+  const waitsBecauseOf = parts.find(({ nextAttemptAt }) => nextAttemptAt !== null)?.error ?? null;
+  const again: Message = { ...message, delivery: { state: 'pending', error: waitsBecauseOf } };
   await tx.messages.put(again);
   if (parts.length === 0) {
     await queueOutbound(tx, { ...view, message: again }, now);
     return true;
   }
-  const unsent = parts.filter(
-    ({ status, isUnderWay }) => status === 'failed' || (status === 'pending' && !isUnderWay),
-  );
-  for (const { id } of unsent) await tx.outboundMessages.delete(id);
-  const waiting = await findOldestPending(tx, contact.id);
-  for (const { part, text, choices } of unsent) {
+  const waiting = await findNextPending(tx, contact.id);
+  for (const { id, status, part, text, choices } of parts) {
+    if (status !== 'failed') continue;
+    await tx.outboundMessages.delete(id);
     const start = { id: newId('out'), part, text, createdAt: timestamp(now) };
     await tx.outboundMessages.put(
       newOutbound({ ...start, ...(choices && { choices }), message: again }),
@@ -127,16 +126,27 @@ const enqueueOutbound = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
     data: {},
   });
 
-export async function findOldestPending(
-  tx: Tx,
-  contactId: string,
-): Promise<OutboundMessage | null> {
+/**
+ * The contact's next text: the oldest, or an earlier part of the same message that a person has sent
+ * again. That part goes first, but not before the time that the oldest waits for.
+ */
+export async function findNextPending(tx: Tx, contactId: string): Promise<OutboundMessage | null> {
   const [oldest] = await tx.outboundMessages.find({
     where: { contactId, status: 'pending' },
     limit: 1,
   });
-  return oldest ?? null;
+  if (!oldest || oldest.part === 1 || oldest.isUnderWay) return oldest ?? null;
+  const parts = await tx.outboundMessages.find({
+    where: { messageId: oldest.messageId },
+    orderBy: 'part',
+    limit: oldest.part,
+  });
+  const next = parts.find(({ status }) => status === 'pending') ?? oldest;
+  return { ...next, nextAttemptAt: laterOf(next.nextAttemptAt, oldest.nextAttemptAt) };
 }
+
+const laterOf = (one: string | null, other: string | null): string | null =>
+  one !== null && other !== null && Date.parse(one) > Date.parse(other) ? one : (other ?? one);
 
 /** Saves an outbound message and, if its status has changed, the delivery state of its message. */
 export async function putOutbound(

@@ -390,19 +390,36 @@ describe('a message to a customer on WhatsApp', () => {
       expect(textsTo(phone)).toEqual(parts);
     });
 
-    it('arrives in its order while a later part is still to be tried', async () => {
+    /** The first part was sent and failed afterwards, while the second waits for its next attempt. */
+    const failedWhileWaiting = async (secondAnswer: GraphReply) => {
       const { phone, customer, path } = await begin();
-      graph.answerWith(accept, tooMany('30'));
+      graph.answerWith(accept, secondAnswer);
       const parts = ['a', 'b', 'c'].map((letter) => letter.repeat(4096));
       const { body } = await customer.reply(parts.join(' '));
-      const waitsForRetry = `"message":"${body.message.id}","part":2`;
+      const { id } = body.message;
+      const waitsForRetry = `"message":"${id}","part":2`;
       await waitFor('the second part to wait', () => logged.includes(waitsForRetry));
       await account.tell(takenFor(phone)[0]!, 'failed');
       await customer.delivery(1, 'failed');
       await browser.get(path);
-      await browser.post(`${path}/messages/${body.message.id}/retry`);
+      const { html } = await browser.post(`${path}/messages/${id}/retry`);
+      return { phone, customer, parts, html };
+    };
+
+    it('arrives in its order, and not before the time that the channel asked for', async () => {
+      const { phone, customer, parts, html } = await failedWhileWaiting(tooMany('3'));
+      expect(html).toContain('Waiting to be sent. The last attempt failed:');
       await customer.delivery(1, 'sent');
       expect(textsTo(phone)).toEqual([parts[0], ...parts]);
+      const [, refused, next] = requestsTo(phone);
+      expect(next!.at - refused!.at).toBeGreaterThanOrEqual(2950);
+    });
+
+    it('does not repeat a part that had arrived before it was known to', async () => {
+      const { phone, customer, parts } = await failedWhileWaiting(takeAndReset);
+      await account.tell(takenFor(phone)[1]!, 'delivered');
+      await customer.delivery(1, 'sent');
+      expect(textsTo(phone)).toEqual([parts[0], parts[1], parts[0], parts[2]]);
     });
 
     it('is not offered, and refused, once the 24 hours are over or the conversation is closed', async () => {
