@@ -6,6 +6,7 @@ import {
   isOver,
   lateWaitMs,
   newWork,
+  nextWorkAt,
   retryWaitMs,
   withoutWork,
   type Payment,
@@ -28,7 +29,7 @@ export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): 
     case 'expired':
       return afterExpiry(payment, now);
     case 'open':
-      return canBeClosed(payment)
+      return canBeClosed(payment, now)
         ? closeAgain(payment, now)
         : stillOpen({ ...payment, checkedAt: timestamp(now) }, now);
     case 'confirming':
@@ -91,9 +92,10 @@ function afterNoAnswer(payment: PaymentInWork, error: string, now: Date): Paymen
     : { ...payment, work: null };
 }
 
-/** Whether the page of a cancelled link, which the provider did not close at first, is open still. */
-const canBeClosed = ({ status, work }: PaymentInWork): boolean =>
-  status === 'cancelled' && work.task === 'check';
+/** Whether the provider, which did not close the page at first, is to be asked again to close it. */
+const canBeClosed = ({ work, ...payment }: PaymentInWork, now: Date): boolean =>
+  work.task === 'check' &&
+  (payment.status !== 'open' || nextWorkAt({ ...payment, work: null })! <= now.getTime());
 
 const closeAgain = (payment: PaymentInWork, now: Date): Payment =>
   again({ ...payment, work: { ...payment.work, task: 'expire' } }, 0, now);

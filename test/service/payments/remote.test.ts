@@ -344,6 +344,34 @@ describe('a payment link whose page a provider makes', () => {
     expect(await paidEventsOf(receiver, service, link.id)).toEqual([]);
   });
 
+  it('has its page closed after its end by a later try when the provider refused the first', async () => {
+    const link = await makeLink(service, conversationId, { expires_in: 1800 });
+    await setUpStripe('sk_test_WrongKeyOfNobody000');
+    skewMs = 1_800_000 + 31_000;
+    await waitFor('the provider to refuse', async () =>
+      (await readLink(service, link.id)).error?.includes('did not close its page'),
+    );
+    await setUpStripe();
+    skewMs += 61_000; // the first wait before the provider is asked again
+    await sessionExpired(link.id);
+    await linkIn(service, link.id, 'expired');
+    expect(await readLink(service, link.id)).toMatchObject({ error: null });
+  });
+
+  it('is paid by a customer who pays while the provider has not closed its page', async () => {
+    const link = await makeLink(service, conversationId, { expires_in: 1800 });
+    await setUpStripe('sk_test_WrongKeyOfNobody000');
+    skewMs = 1_800_000 + 31_000;
+    await waitFor('the provider to refuse', async () =>
+      (await readLink(service, link.id)).error?.includes('did not close its page'),
+    );
+    await stripe.pay(stripe.sessionOf(link.id).id);
+    await setUpStripe();
+    skewMs += 61_000;
+    await linkIn(service, link.id, 'paid');
+    expect(await paidEventsOf(receiver, service, link.id)).toHaveLength(1);
+  });
+
   it('is paid, not expired, when it was paid unseen', async () => {
     const link = await makeLink(service, conversationId);
     await stripe.pay(stripe.sessionOf(link.id).id);
