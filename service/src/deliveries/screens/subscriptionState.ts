@@ -48,7 +48,7 @@ export const subscriptionState = (
     <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
     ${previousSecrets(subscription, now)}
   </dl>
-  ${failureView(subscription, lastFailure, now)}
+  ${failureView({ subscription, lastFailure, undelivered }, now)}
   ${undeliveredView(signedIn, subscription, undelivered)}
 `;
 
@@ -77,23 +77,27 @@ function previousSecrets(subscription: Subscription, now: Date): View {
 }
 
 /** Why deliveries fail, and what to do about it. */
-function failureView(subscription: Subscription, lastFailure: Attempt | null, now: Date): View {
+function failureView(
+  { subscription, lastFailure, undelivered }: SubscriptionHealth,
+  now: Date,
+): View {
   const { consecutiveFailures: count } = subscription;
   if (count === 0) return null;
   const isFailing = subscriptionStatus(subscription) === 'failing';
   return html`
     <div class=${isFailing ? 'failing' : 'muted'}>
       <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`}${subscription.paused ? null : ' New events are still sent.'}</p>
-      ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
+      ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure, undelivered)}</p>`}
     </div>
   `;
 }
 
-function adviceOn({ statusCode }: Attempt): string {
+/** After test events alone, there is nothing to resend. */
+function adviceOn({ statusCode }: Attempt, undelivered: number): string {
   // Without a response, the error says what to do first.
-  if (statusCode === null) return 'Then resend the failed deliveries.';
+  if (statusCode === null) return undelivered > 0 ? 'Then resend the failed deliveries.' : '';
   if (statusCode >= 500)
-    return 'Check that the receiver is running, then resend the failed deliveries.';
+    return `Check that the receiver is running${undelivered > 0 ? ', then resend the failed deliveries' : ''}.`;
   return '';
 }
 
@@ -137,7 +141,7 @@ const subscriptionItem = (
         ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
       </p>
       ${sparkLine(week.get(subscription.id), 'attempt')}
-      ${failureView(subscription, lastFailure, now)}
+      ${failureView({ subscription, lastFailure, undelivered }, now)}
     </div>
   </li>
 `;

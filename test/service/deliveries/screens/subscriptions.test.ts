@@ -343,6 +343,21 @@ describe('the Keys and subscriptions screen: one subscription', () => {
     expect(receiver.faults).toEqual([]);
   });
 
+  it('advises to resend after failed events, and not after failed test events alone, which are not sent again', async () => {
+    answer = { status: 503, body: '' };
+    await browser.post(`${path}/test`);
+    await settled();
+    const tested = (await browser.get(path)).text;
+    expect(tested).toContain('The last delivery failed.');
+    expect(tested).toContain('Check that the receiver is running.');
+    expect((await browser.get('/keys')).text).toContain('Check that the receiver is running.');
+    await customer.write('Hello?');
+    await settled();
+    expect((await browser.get(path)).text).toContain(
+      'Check that the receiver is running, then resend the failed deliveries.',
+    );
+  });
+
   it('rotates the secret: shows the new one once, says what to do, and both sign', async () => {
     const page = await browser.post(`${path}/rotate-secret`);
     expect(page).toMatchObject({ status: 201, path: `${path}/rotate-secret` });
