@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../app/config.ts';
-import { findFingerprint } from '../app/encryption/openSecretBox.ts';
+import { findFingerprint, isFingerprint } from '../app/encryption/openSecretBox.ts';
 import { DUMP_FILE, makeBackup, type BackupParts } from '../moving/backup.ts';
 import { dumpDatabase } from '../moving/postgresTools.ts';
 import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { systemClock } from '../platform/clock.ts';
+import type { Setting } from '../platform/platformStore.ts';
 import { KEY_FILE, NEW_KEY_FILE } from '../platform/security/encryptionKey.ts';
 import { copyDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';
@@ -50,23 +51,23 @@ async function copyFolder(config: Config, target: string, withKey: boolean): Pro
     `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
   );
   if (!existsSync(dataDir)) throw nothingStored;
+  await KeyRequirement.of(config); // refuses a key that cannot be read
   const keys = await readKeyFiles(config);
-  const names = await copyDataFolder(dataDir, target, (words) =>
-    process.stderr.write(`${words}\n`),
-  );
+  const warn = (words: string) => process.stderr.write(`${words}\n`);
+  let fingerprint = null as string | null;
+  const names = await copyDataFolder(dataDir, target, warn, (collection, id, read) => {
+    if (isFingerprint({ id }, collection)) fingerprint = (read() as Setting | null)?.value ?? null;
+  });
   if (names.length === 0) throw nothingStored;
-  const fingerprint = await fingerprintOf(config);
-  if (!isDeepStrictEqual(await readKeyFiles(config), keys))
-    throw new Error(
-      'The encryption key was changed while the data was copied, and the copy may still need the former one. No backup was made. Run the command again.',
-    );
+  if (!isDeepStrictEqual(await readKeyFiles(config), keys)) throw keyChanged();
   if (withKey)
     for (const [name, key] of keys)
       await writeFile(join(target, name), key, { mode: 0o600, flush: true });
   return {
     store: 'folder',
     schema: null,
-    key_fingerprint: fingerprint,
+    // While a change of the key is interrupted, the next start finds out which key it is.
+    key_fingerprint: keys.has(NEW_KEY_FILE) ? null : fingerprint,
     names: [...names, ...(withKey ? keys.keys() : [])],
   };
 }
@@ -87,23 +88,23 @@ async function readKeyFiles({
   return new Map(await Promise.all(files));
 }
 
-/** Null while a change of the key is interrupted: the next start finds out which key it is. */
-async function fingerprintOf(config: Config): Promise<string | null> {
-  const { encryptionKey, dataDir } = config;
-  if (encryptionKey === undefined && existsSync(join(dataDir, NEW_KEY_FILE))) return null;
-  return (await KeyRequirement.of(config)).fingerprint;
-}
+const keyChanged = () =>
+  new Error(
+    'The encryption key was changed while the data was copied, and the copy may still need the former one. No backup was made. Run the command again.',
+  );
 
 async function dump(
   database: NonNullable<Config['database']>,
   target: string,
 ): Promise<BackupParts> {
-  const fingerprint = await withStore((store) => findFingerprint(store));
+  const fingerprintNow = async () => (await withStore((store) => findFingerprint(store)))?.value;
+  const fingerprint = await fingerprintNow();
   await dumpDatabase(database, join(target, DUMP_FILE));
+  if ((await fingerprintNow()) !== fingerprint) throw keyChanged();
   return {
     store: 'postgresql',
     schema: database.schema,
-    key_fingerprint: fingerprint?.value ?? null,
+    key_fingerprint: fingerprint ?? null,
     names: [DUMP_FILE],
   };
 }

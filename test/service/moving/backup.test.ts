@@ -180,6 +180,36 @@ describe('backup, verify and restore', () => {
   );
 
   onPostgres(
+    'are refused when the key was changed before the dump was made',
+    async () => {
+      const home = stage.databasePlace(otherKey());
+      await stage.startUsed(home);
+      await stage.stop();
+      const key = join(stage.folder, 'next.key');
+      await writeFile(key, otherKey());
+      // In place of pg_dump, a program that tells that it was started, and goes on when it may.
+      const programs = join(stage.folder, 'held');
+      const [begun, mayGoOn] = ['begun', 'may-go-on'].map((name) => join(programs, name)) as [
+        string,
+        string,
+      ];
+      await mkdir(programs);
+      const script = `#!/bin/sh\ntouch ${begun}\nwhile [ -e ${begun} ] && [ ! -e ${mayGoOn} ]; do sleep 0.05; done\nPATH="$REST" exec pg_dump "$@"\n`;
+      await writeFile(join(programs, 'pg_dump'), script, { mode: 0o755 });
+      const rest = process.env.PATH!;
+      const env = { PATH: `${programs}:${rest}`, REST: rest };
+      const to = newFolder();
+      const ended = stage.command(home, ['backup', '--to', to], { env });
+      await waitFor('pg_dump', async () => (await readdir(programs)).includes('begun'));
+      succeeded(await stage.command(home, ['rotate-encryption-key', '--new-key-file', key]));
+      await writeFile(mayGoOn, '');
+      refused(await ended, /The encryption key was changed .* Run the command again/);
+      expect(await readdir(to)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  onPostgres(
     'check the server’s certificate by the authorities that the service trusts',
     async () => {
       const tls = await writeTlsFiles(await sharedTestCa());
@@ -319,6 +349,19 @@ describe('backup, verify and restore', () => {
       await writeFile(mark, markText);
       await writeFile(key, keyText);
       await backUpHere(changing);
+    });
+
+    it('name the key that opens the copy, also when ENCRYPTION_KEY was changed while the command ran', async () => {
+      const before = stage.folderPlace(otherKey());
+      await stage.useHere(before);
+      const [file, key] = [join(stage.folder, 'next.key'), otherKey()];
+      await writeFile(file, key);
+      succeeded(await stage.commandHere(before, ['rotate-encryption-key', '--new-key-file', file]));
+      // The command still has the environment that it was started with.
+      const backup = await backUpHere(before);
+      const next = stage.folderPlace(key);
+      succeeded(await restoreHere(backup, next));
+      await stage.useHere(next);
     });
 
     it.each(['encryption.key', 'encryption.key.new'])(

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cutFile, nodeFiles, withFile } from '../../platform/files.ts';
+import type { Document } from '../store.ts';
 import { StoreDamaged } from './errors.ts';
 import {
   basesOf,
@@ -16,6 +17,8 @@ import {
 import { ACKNOWLEDGED, HighWaterMark, readHighWaterMark } from './journal/highWaterMark.ts';
 import { lostFrames, journalsSince, Replay } from './journal/replay.ts';
 import {
+  documentIn,
+  documentOf,
   noGoodSnapshot,
   fallbackWarning,
   readDocumentLines,
@@ -27,6 +30,12 @@ import {
 /** A snapshot that ends while files are being opened may remove some. That is rare. */
 const MAX_TRIES = 5;
 const CHUNK_BYTES = 1 << 20;
+
+/**
+ * Learns of each document in a copy, in the order in which it was written: the last time counts.
+ * @param read parses it. Null: it was deleted
+ */
+export type SeeDocument = (collection: string, id: string, read: () => Document | null) => void;
 
 /** Open files that hold everything. They can be read even when their names are removed. */
 interface Pinned {
@@ -41,6 +50,7 @@ interface Pinned {
  * the call, and the first part of what was written since. It is checked frame by frame.
  * @param to an empty folder
  * @param warn called with a sentence for each damaged snapshot that is passed over
+ * @param see called while the copy is checked
  * @returns the names of the copied files; none when nothing is stored
  * @throws StoreDamaged when something acknowledged cannot be read
  */
@@ -48,12 +58,16 @@ export async function copyDataFolder(
   folder: string,
   to: string,
   warn: (sentence: string) => void = () => {},
+  see: SeeDocument = () => {},
 ): Promise<readonly string[]> {
   const promised = await readHighWaterMark(folder);
-  const { header, journals, names } = await copyFiles(folder, to, warn);
+  const { header, journals, names } = await copyFiles(folder, to, warn, see);
   if (names.length === 0) return [];
   const replay = new Replay(header);
-  for await (const _ of replay.read(to, journals));
+  for await (const operations of replay.read(to, journals))
+    for (const [kind, collection, given] of operations)
+      if (kind === 'put') see(collection, given.id, () => given);
+      else see(collection, given, () => null);
   if (promised !== null && promised > replay.nextSequence) throw lostFrames(replay, promised);
   // What follows the end is a frame that was being written.
   if (replay.isTorn) await cutFile(nodeFiles, join(to, replay.end.file), replay.end.position);
@@ -64,7 +78,12 @@ export async function copyDataFolder(
 }
 
 /** Like a start, falls back to an earlier snapshot when the newest one is damaged. */
-async function copyFiles(folder: string, to: string, warn: (sentence: string) => void) {
+async function copyFiles(
+  folder: string,
+  to: string,
+  warn: (sentence: string) => void,
+  see: SeeDocument,
+) {
   for (const damaged: number[] = []; ; ) {
     const { base, journals, files } = await pinFiles(folder, damaged);
     try {
@@ -72,7 +91,7 @@ async function copyFiles(folder: string, to: string, warn: (sentence: string) =>
     } finally {
       for (const file of files.values()) await file.close();
     }
-    const header = await readHeader(to, base);
+    const header = await readHeader(to, base, see);
     if (header !== null) return { header, journals, names: [...files.keys()] };
     warn(fallbackWarning(base));
     for (const name of files.keys()) await nodeFiles.remove(join(to, name));
@@ -117,10 +136,15 @@ const writeFile = (path: string, pieces: AsyncIterable<Buffer>): Promise<void> =
   });
 
 /** Reads the whole snapshot, to check it. @returns null when it is damaged */
-async function readHeader(folder: string, generation: number): Promise<SnapshotHeader | null> {
+async function readHeader(
+  folder: string,
+  generation: number,
+  see: SeeDocument,
+): Promise<SnapshotHeader | null> {
   if (generation === FIRST_GENERATION) return { generation, nextSequence: 1 };
   try {
-    for await (const _ of readDocumentLines(folder, generation));
+    for await (const lines of readDocumentLines(folder, generation))
+      for (const line of lines) see(...documentOf(line), () => documentIn(line));
     return await readSnapshotHeader(folder, generation);
   } catch (error) {
     if (error instanceof SnapshotDamaged) return null;

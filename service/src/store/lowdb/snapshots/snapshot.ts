@@ -189,6 +189,9 @@ export const documentOf = (line: Buffer): [collection: string, id: string] => {
   return [collection, id];
 };
 
+/** The document of a line. @throws SnapshotDamaged */
+export const documentIn = (line: Buffer): Document => parseDocumentLine(line)[1];
+
 /** Verifies a snapshot line by line. */
 class SnapshotCheck {
   private readonly generation: number;
