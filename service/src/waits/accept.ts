@@ -117,7 +117,7 @@ const NUMBER_SIGN = /(?<!\p{L})no\b\.?(?=[\s:]*(?:is\s+)?\d)/giu;
 
 /** `1.500` is two numbers if the language is not known. */
 const readNumber: Read = (text, _accept, context) => {
-  const alone = zeroOrOne(text);
+  const alone = zeroOrOne(text, context.languages);
   if (alone !== null) return { value: isQuestion(text) ? null : alone, isNamed: true };
   const wholeNumbers = false;
   const found = context.languages.flatMap((each) => numbersIn(text, each, wholeNumbers));

@@ -271,6 +271,8 @@ describe('a number', () => {
     'the blue one',
     'one moment',
     'one?',
+    'um',
+    'Um...',
     'many',
     '5 or 6',
     'A-1042',
@@ -292,6 +294,13 @@ describe('a number', () => {
 
   it('is found in the last message that names one, also where that is one', () => {
     expect(answerTo('number', 'How many do you want?')('Hello', 'one')).toBe(1);
+  });
+
+  it('is not read in a hesitation while the language is not known', () => {
+    expect(answerTo('number', 'N?')('um')).toBeNull();
+    expect(answerTo('number', 'N?')('uno')).toBe(1);
+    const context = { languages: languagesOf(['N?', 'um'], ['pt', 'es']), now: NOW };
+    expect(readAnswer({ type: 'number', choices: [] }, ['um'], context)).toBe(1);
   });
 
   it("that means two numbers in the agent's languages is not read", () => {

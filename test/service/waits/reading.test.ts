@@ -55,6 +55,20 @@ describe('a question that accepts one kind of answer', () => {
     expect(answer).toMatchObject({ value: 'maria@example.com', text: 'ok: Maria@Example.com' });
   });
 
+  it('is asked again after a hesitation, which is a number in another language only', async () => {
+    const number = { type: 'number' };
+    const english = { message: 'How many rooms do you need?', accept: number };
+    const { talk, execution } = await askNewCustomer(stage, english);
+    await talk.customer.write('um…');
+    await textsReach(talk, 2);
+    await talk.customer.write('three');
+    expect((await goesOn(execution)).answer.value).toBe(3);
+    const portuguese = { message: 'De quantos quartos você precisa?', accept: number };
+    const other = await askNewCustomer(stage, portuguese);
+    await other.talk.customer.write('um');
+    expect((await goesOn(other.execution)).answer.value).toBe(1);
+  });
+
   it('ends after max_attempts answers, with the last one', async () => {
     const fields = { message: 'How many?', accept: { type: 'number' }, max_attempts: 2 };
     const { talk, execution } = await askNewCustomer(stage, fields);

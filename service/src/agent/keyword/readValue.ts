@@ -143,7 +143,7 @@ function readNumber(reading: Reading): Found<number> | undefined {
     (number) => !text.isTaken(number) && fits(number.value, schema, isInteger),
   );
   if (isAnswer) {
-    const value = zeroOrOne(text.text);
+    const value = zeroOrOne(text.text, [text.language]);
     if (numbers.length > 0 || value === null || !fits(value, schema, isInteger)) return numbers[0];
     return { value, at: 0, length: 0 };
   }

@@ -17,13 +17,18 @@ const NUMBER_WORDS: readonly ReadonlySet<string>[] = [
 ].map((words) => wordSet(words));
 
 const ZERO = wordSet('zero cero');
-const ONE = wordSet('one un uno una um uma');
+const ONE = wordSet('one un uno una uma');
 
-/** A text that is "zero" or "one" and nothing else; null for any other. */
-export function zeroOrOne(text: string): number | null {
+/**
+ * A text that is "zero" or "one" and nothing else; null for any other. "Um" is one in Portuguese
+ * alone: elsewhere it is a hesitation.
+ * @param languages in which it may be written
+ */
+export function zeroOrOne(text: string, languages: readonly Language[]): number | null {
   const words = wordsOf(text).join(' ');
   if (ZERO.has(words)) return 0;
-  return ONE.has(words) ? 1 : null;
+  const isOne = ONE.has(words) || (words === 'um' && languages.every((each) => each === 'pt'));
+  return isOne ? 1 : null;
 }
 
 /**

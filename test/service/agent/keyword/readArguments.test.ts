@@ -266,6 +266,14 @@ describe('asking for what is missing', () => {
     );
   });
 
+  it('takes "um" as one in Portuguese, and as a hesitation elsewhere', async () => {
+    const tools = [tool('lookup', '', schema({ days: INTEGER }))];
+    expect(await next(['lookup', asking('Days'), 'um…'], { tools })).toEqual(ask('Days'));
+    expect(await next(['lookup', asking('Days', 'pt'), 'um'], { tools, language: 'pt' })).toEqual(
+      callOf('lookup', { days: 1 }),
+    );
+  });
+
   it('cuts a long option between characters', async () => {
     const size = { enum: [`${'x'.repeat(38)}😀 long`, 'small'] };
     expect(await next(['lookup'], { tools: [tool('lookup', '', schema({ size }))] })).toEqual(

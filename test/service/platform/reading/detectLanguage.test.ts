@@ -77,6 +77,11 @@ describe('detectLanguage', () => {
   it('asks the older texts where the newest says nothing', () =>
     expect(detectLanguage(['onde está meu pedido?', '12345'], LANGUAGES)).toBe('pt'));
 
+  it('says nothing by "um", which hesitates in English and is one in Portuguese', () => {
+    expect(detectLanguage(['where is my order?', 'um…'], LANGUAGES)).toBe('en');
+    expect(detectLanguage(['onde está meu pedido?', 'um'], LANGUAGES)).toBe('pt');
+  });
+
   it.each([
     'a '.repeat(2048),
     'ing'.repeat(1365),
