@@ -30,7 +30,7 @@ export interface Turn {
   readonly tools: readonly AgentTool[];
   /** False when this turn allows no more tool calls. The model then replies or hands over. */
   readonly mayCallTools: boolean;
-  /** False while a colleague has something to decide: closing would cancel it. */
+  /** False while somebody has something to decide or to answer: closing would cancel it. */
   readonly mayClose: boolean;
 }
 

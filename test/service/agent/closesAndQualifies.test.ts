@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { inOrder, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import { held, inOrder, startAgentService, type AgentService, type Talk } from './agentService.ts';
 
 describe('a model that closes and qualifies', () => {
   let agent: AgentService;
@@ -92,6 +92,32 @@ describe('a model that closes and qualifies', () => {
     await talk.decide('approve');
     expect(await talk.reply(3)).toBe('Done.');
   });
+
+  it.each(['reply', 'decision'])(
+    'stays open when a workflow asks while the model is thinking: a %s',
+    async (kind) => {
+      const goodbye = held(
+        toolCalls({
+          name: 'close-conversation',
+          arguments: { verdict: 'goal_reached', summary: 'All done.', message: 'Bye!' },
+        }),
+      );
+      agent.model.answerBy(() => goodbye.reply);
+      const talk = await agent.talk('thanks, bye');
+      await goodbye.asked;
+      const { status, body: wait } = await agent.service.api.post('/api/waits', {
+        kind,
+        conversation_id: talk.id,
+        message: 'Which day suits you?',
+        resume_url: receiver.url,
+      });
+      expect(status).toBe(201);
+      await goodbye.give();
+      expect(await talk.reply()).toBe('Bye!');
+      expect(await talk.record()).toMatchObject({ status: 'ai_active' });
+      expect((await agent.service.api.get(`/api/waits/${wait.id}`)).body.status).toBe('open');
+    },
+  );
 
   it('qualifies beside a tool call too', async () => {
     agent.model.answerBy(inOrder(toolCalls([qualify, { name: 'find_stock' }]), text('Three.')));

@@ -43,8 +43,8 @@ export interface LoadedTurn extends ConversationView {
   /** False while the conversation waits for a person. The agent then only says how calls ended. */
   readonly mayAnswer: boolean;
   /**
-   * False while a call waits for approval or a workflow asks the team. The customer was promised word
-   * of it, and closing would cancel it.
+   * False while a call waits for approval or a workflow waits for the team or the customer: closing
+   * would cancel that. Judged once more when the conversation is closed.
    */
   readonly mayClose: boolean;
   /** The turn's number. A turn with a higher number makes this one stale. */
@@ -142,7 +142,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
-    mayClose: !(await awaitsDecision(tx, controlled.conversation)),
+    mayClose: await mayClose(tx, controlled.conversation),
     number,
     settings,
     messages: newest.toReversed(),
@@ -159,15 +159,14 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   };
 }
 
-/** Whether a colleague has something to decide in the conversation. */
-async function awaitsDecision(
+/** Whether nobody has something to decide or to answer. @param conversation locked */
+export async function mayClose(
   tx: Tx,
   { id: conversationId, pendingApprovals }: Conversation,
 ): Promise<boolean> {
-  if (pendingApprovals > 0) return true;
-  // At most one of them asks the customer.
-  const open = await tx.waits.find({ where: { conversationId, status: 'open' }, limit: 2 });
-  return open.some(({ kind }) => kind === 'decision');
+  if (pendingApprovals > 0) return false;
+  const open = await tx.waits.find({ where: { conversationId, status: 'open' }, limit: 1 });
+  return open.length === 0;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
-import { findControlled, isCurrent, type LoadedTurn } from './loadTurn.ts';
+import { findControlled, isCurrent, mayClose, type LoadedTurn } from './loadTurn.ts';
 import { putWebhookTurn } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
@@ -138,7 +138,8 @@ async function sendReply(
     await noteHandover(tx, deps, after, outcome, actor, now);
   }
   await markTold(tx, turn);
-  if (outcome.type === 'reply' && outcome.close)
+  // A workflow may have asked since the turn was loaded.
+  if (outcome.type === 'reply' && outcome.close && (await mayClose(tx, after.conversation)))
     await putClosed(tx, deps, after, { ...outcome.close, actor }, now);
 }
 
