@@ -1,3 +1,4 @@
+import { numbersOf } from '../platform/reading/choiceNumbers.ts';
 import { wordSet, wordsOf } from '../platform/reading/words.ts';
 import { isQuestion, REFUSES } from './refusal.ts';
 
@@ -70,27 +71,30 @@ const ORDINALS = [
 /** The ordinals that are also days of the week in Portuguese. */
 const DAYS = wordSet('segunda quarta quinta sexta');
 
-/** With one of these, a number is a place, even if a choice begins with that number. */
+/** With one of these, a number is a place, even if a choice has that number. */
 const OPTION = wordSet('option choice opcion opcao alternativa');
 
 /**
  * `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. But `2` means `2 nights`
- * when there is such a choice, which is then sent without a number in front.
+ * when there is such a choice, and may mean `Room 2` too, wherever that stands in the list. Such
+ * choices are sent without a number in front.
+ * @returns several when it may mean several
  */
 function choiceAtPlace(text: string, choices: readonly string[]): readonly string[] {
   const words = wordsOf(text);
   const [word, another] = words.filter((each) => !BESIDE_A_PLACE.has(each));
   if (word === undefined || another !== undefined) return [];
   const number = PLACE.exec(word)?.[1];
-  const numbered = number === undefined ? [] : choices.filter((each) => beginsWith(each, number));
-  if (numbered.length > 0 && !words.some((each) => OPTION.has(each))) return numbered;
+  const isPlace = number === undefined || words.some((each) => OPTION.has(each));
+  const named = isPlace ? [] : choices.filter((each) => numbersOf(each).includes(Number(number)));
+  if (named.some((each) => beginsWith(each, Number(number)))) return named;
   const place = number ?? ordinalOf(word, words, choices);
   const choice = choices[Number(place ?? 0) - 1];
-  return choice === undefined ? [] : [choice];
+  return choice === undefined ? named : [...named, choice];
 }
 
-const beginsWith = (choice: string, number: string): boolean =>
-  Number(/^\d+/.exec(spelled(choice))?.[0] ?? NaN) === Number(number);
+const beginsWith = (choice: string, number: number): boolean =>
+  Number(/^\d+/.exec(spelled(choice))?.[0] ?? NaN) === number;
 
 function ordinalOf(
   word: string,
@@ -121,9 +125,10 @@ function choicesInside(text: string, choices: readonly string[]): readonly strin
   return found.filter((choice) => found.length > 1 || isPlain(text, choice));
 }
 
-/** Whether a text says the words of a choice, also if it does not take it. */
+/** Whether a text says the words or the number of a choice, also if it does not take it. */
 export const namesChoice = (text: string, choices: readonly string[]): boolean =>
-  choices.some((choice) => standsIn(folded(text), folded(choice)));
+  choices.some((choice) => standsIn(folded(text), folded(choice))) ||
+  choiceAtPlace(text, choices).length > 0;
 
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {

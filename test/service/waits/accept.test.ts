@@ -162,7 +162,25 @@ describe('a choice', () => {
     expect(answerTo('choice', 'When?', ['9:00', '10:00', '14:00'])('3')).toBe('14:00');
   });
 
-  it('with a number inside is taken by its place in the list that was sent', () => {
+  it.each([
+    [['Room 1', 'Room 2'], '2', 'Room 2'],
+    [['Room 2', 'Room 1'], '2', null],
+    [['Room 2', 'Room 1'], 'number 1', null],
+    [['Room 2', 'Room 1'], 'Room 2', 'Room 2'],
+    [['Room 2', 'Room 1'], 'option 2', 'Room 1'],
+    [['Room 2', 'Room 1'], 'the second one', 'Room 1'],
+    [['Room 2 with a view', 'Terrace'], '2', null],
+    [['Tuesday 2 July', 'Wednesday 3 July', 'Thursday 4 July'], '3', null],
+    [['Monday at 2 pm', 'Thursday at 3 pm', 'Friday at 1 pm'], '3', null],
+    [['Room 12', 'Room 14'], '14', 'Room 14'],
+    [['Room 12', 'Room 14'], '2', 'Room 14'],
+    [['2 nights', 'Until July 2'], '2', null],
+    [['30 m²', '60 m²'], '2', '60 m²'],
+  ])('of %j is not taken from a number that may mean two: %j', (rooms, text, choice) => {
+    expect(answerTo('choice', 'Which one?', rooms)(text)).toBe(choice);
+  });
+
+  it('with a number in brackets is taken by its place in the list that was sent', () => {
     const delivery = answerTo('choice', 'How shall we send it?', [
       'Standard delivery (3 days)',
       'Express delivery (1 day)',

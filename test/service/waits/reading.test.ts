@@ -94,6 +94,15 @@ describe('a question that accepts one kind of answer', () => {
     expect((await goesOn(execution)).answer.value).toBe('Thursday');
   });
 
+  it('is asked again when a number means one choice by its place and another by its name', async () => {
+    const accept = { type: 'choice', choices: ['Room 2', 'Room 1'] };
+    const { talk, execution } = await askNewCustomer(stage, { message: 'Which room?', accept });
+    await talk.customer.write('2');
+    expect(await textsReach(talk, 2)).toEqual(['Which room?', 'Which room?']);
+    await talk.customer.write('room 2');
+    expect((await goesOn(execution)).answer.value).toBe('Room 2');
+  });
+
   it.each([
     ['A+', 'A-'],
     ['< 100 EUR', '> 100 EUR'],

@@ -50,11 +50,20 @@ describe('a question with choices on WhatsApp', () => {
     'Express delivery (1 day)',
     'Collect it from our shop',
   ];
+  const ROOMS = ['Room 2 with one large double bed', 'Room 1 with two beds', 'Neither of them'];
   const STAYS = ['2 nights with breakfast in bed', '3 nights with breakfast', '5 nights'];
 
   it.each([
     ['numbered lines', '5491155550003', DELIVERIES, '\n3. Collect it', '3', DELIVERIES[2]],
     ['lines that keep their own numbers', '5491155550004', STAYS, '\n- 3 nights', '3', STAYS[1]],
+    [
+      'lines without the number of another',
+      '5491155550005',
+      ROOMS,
+      '\n- Room 1',
+      'option 2',
+      ROOMS[1],
+    ],
   ])('too long for buttons is sent as %s', async (_as, phone, choices, line, text, value) => {
     const { conversationId } = await account.customer(phone);
     const execution = stage.n8n.execution();

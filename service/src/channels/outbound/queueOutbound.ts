@@ -4,6 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Contact, Message, ConversationView } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
+import { haveNumbers } from '../../platform/reading/choiceNumbers.ts';
 import type { InboundReceipt } from '../inbound.ts';
 import {
   OUTBOUND_QUEUE,
@@ -31,16 +32,15 @@ export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
 
 /**
  * What a message is sent as. Choices that the channel cannot show are lines of its text: numbered,
- * unless one begins with a number itself. "2. 3 nights" would leave open what the answer 2 means.
+ * unless they have numbers themselves. "2. 3 nights" would leave open what the answer 2 means.
  */
 function textsOf(
   { text, choices }: Message,
   { textMax, takesChoices }: ChannelCapabilities,
 ): readonly Pick<OutboundMessage, 'text' | 'choices'>[] {
   if (choices !== undefined && takesChoices?.(text, choices)) return [{ text, choices }];
-  const isNumbered = !choices?.some((choice) => /^\s*\p{N}/u.test(choice));
   const lines =
-    choices?.map((choice, index) => `\n${isNumbered ? `${index + 1}.` : '-'} ${choice}`) ?? [];
+    choices?.map((choice, at) => `\n${haveNumbers(choices) ? '-' : `${at + 1}.`} ${choice}`) ?? [];
   const whole = lines.length === 0 ? text : `${text}\n${lines.join('')}`;
   return splitText(whole, textMax).map((part) => ({ text: part }));
 }

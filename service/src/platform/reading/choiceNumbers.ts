@@ -1,0 +1,16 @@
+/**
+ * The numbers by which a customer may call a choice: 2 for `Room 2`. What is in brackets only says
+ * more about the choice: none for `Express (1 day)`.
+ */
+export const numbersOf = (choice: string): readonly number[] =>
+  (choice.replace(/\([^()]*\)/gu, ' ').match(/\p{Nd}+/gu) ?? []).map((digits) =>
+    Number(digits.normalize('NFKC')),
+  );
+
+/** Whether numbers in front of the choices would leave open what a number means: `2. Room 1`. */
+export const haveNumbers = (choices: readonly string[]): boolean =>
+  choices.some(
+    (choice, index) =>
+      /^\s*\p{N}/u.test(choice) ||
+      numbersOf(choice).some((each) => each !== index + 1 && choices[each - 1] !== undefined),
+  );
