@@ -50,9 +50,9 @@ export function languagesOf(
 const MAX_READ_CHARACTERS = 1000;
 
 /**
- * Reads an answer from what the customer wrote: all texts together or, when they are no answer, the
- * last text that is an answer by itself ("Hello" … "the second"). What comes after that text may
- * neither name anything else nor take it back in a few words ("actually no").
+ * Reads an answer from what the customer wrote: all texts together or, when they are no answer or a
+ * later text names another ("Tuesday" … "the second"), the last text that is an answer by itself. What
+ * comes after that text may neither name anything else nor take it back in a few words ("actually no").
  * @param texts in the order in which they were written
  * @returns null when there is no answer, or it could mean several things
  */
@@ -67,7 +67,10 @@ export function readAnswer(
   const read = (text: string) =>
     text.length > MAX_READ_CHARACTERS ? NOTHING : reader(text, accept, context);
   const together = read(all).value;
-  if (together !== null) return together;
+  const each = texts.map(read);
+  const newest = each.findLast(({ isNamed }) => isNamed);
+  const isCorrected = newest?.value !== together && each.some(({ value }) => value === together);
+  if (together !== null && !isCorrected) return together;
   let isTakenBack = false;
   for (const text of texts.toReversed()) {
     const { value, isNamed } = read(text);

@@ -134,6 +134,21 @@ describe('a choice', () => {
     expect(day('Tuesday', 'thanks!', 'ok?')).toBe('Tuesday');
   });
 
+  it('is that of the newest message that means one, by its text or its place', () => {
+    expect(day('Tuesday', '2')).toBe('Thursday');
+    expect(day('Tuesday', '2', 'thanks')).toBe('Thursday');
+    expect(day('2', 'Tuesday')).toBe('Tuesday');
+    expect(day('Tuesday', '1')).toBe('Tuesday');
+    expect(day('Tuesday', '5')).toBe('Tuesday');
+  });
+
+  it('may be written in several messages', () => {
+    const room = answerTo('choice', 'Which?', ['Room 2', 'Room 1']);
+    expect(room('Room', '2')).toBe('Room 2');
+    expect(room('Room 1', '2')).toBeNull();
+    expect(day('10', 'July')).toBe('10 July');
+  });
+
   it.each(["I don't want it", 'not now', 'maybe later'])(
     'that is No is not taken back by its reason: %j',
     (reason) => {
@@ -312,6 +327,7 @@ describe('a number', () => {
 
   it('is found in the last message that names one, also where that is one', () => {
     expect(answerTo('number', 'How many do you want?')('Hello', 'one')).toBe(1);
+    expect(answerTo('number', 'How many do you want?')('two', 'one')).toBe(1);
   });
 
   it('is not read in a hesitation while the language is not known', () => {
@@ -385,6 +401,7 @@ describe('a date', () => {
   it('is that of the newest message that names one', () => {
     const day = answerTo('date', 'Which day would you like?');
     expect(day('Friday', 'no wait, Saturday', 'thank you')).toBe('2026-06-06');
+    expect(day('the day after', 'tomorrow')).toBe('2026-06-03');
   });
 
   it('that may be two days is not read while the language is not known', () => {

@@ -50,6 +50,18 @@ describe('a question to a customer', () => {
     expect(execution.calls).toEqual([wait.id]);
   });
 
+  it('is answered by the last of several messages that are answers by themselves', async () => {
+    const accept = { type: 'choice', choices: ['Tuesday', 'Thursday'] };
+    const { talk, execution } = await askNewCustomer(stage, { message: 'Which day?', accept });
+    await talk.customer.write('Tuesday');
+    await talk.customer.write('2');
+    stage.pass(61_000);
+    expect((await goesOn(execution)).answer).toMatchObject({
+      text: 'Tuesday\n2',
+      value: 'Thursday',
+    });
+  });
+
   it('is asked once, however often the request is repeated', async () => {
     const talk = await startTalk(stage);
     const fields = {
