@@ -133,7 +133,41 @@ export interface N8nOptions {
   settings?: Record<string, string>;
   /** How many worker processes run the executions in queue mode; 0 otherwise. */
   workers?: number;
+  /**
+   * Whether it serves its editor, and has all parts of it that are on by default. Without them a
+   * start costs half the CPU time. Default: true.
+   */
+  hasEditor?: boolean;
 }
+
+/** What a workflow's triggers, nodes and executions do not use. */
+const WITHOUT_EDITOR = {
+  N8N_DISABLE_UI: 'true',
+  N8N_DISABLED_MODULES: [
+    'agents',
+    'chat-hub',
+    'instance-ai',
+    'mcp',
+    'mcp-registry',
+    'oauth-server',
+    'workflow-builder',
+    'source-control',
+    'insights',
+    'data-table',
+    'dynamic-credentials',
+    'external-secrets',
+    'ldap',
+    'log-streaming',
+    'n8n-packages',
+    'otel',
+    'provisioning',
+    'quick-connect',
+    'sso-oidc',
+    'sso-saml',
+    'token-exchange',
+    'workflow-reviews',
+  ].join(),
+};
 
 /**
  * Starts n8n with our package in it and an owner set up, and installs the runtime first when it is
@@ -143,7 +177,7 @@ export interface N8nOptions {
 export async function startN8n(
   tls: TlsFiles | null,
   say: (line: string) => void = () => {},
-  { settings: permanentSettings = {}, workers: workerCount = 0 }: N8nOptions = {},
+  { settings: permanentSettings = {}, workers: workerCount = 0, hasEditor = true }: N8nOptions = {},
 ): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-real-n8n-'));
@@ -214,11 +248,12 @@ export async function startN8n(
     N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
     N8N_TEMPLATES_ENABLED: 'false',
     N8N_PERSONALIZATION_ENABLED: 'false',
+    ...(!hasEditor && WITHOUT_EDITOR),
     ...permanentSettings,
   };
   const isReady = async () =>
     (await call('GET', '/healthz/readiness')).status === 200 &&
-    (await call('GET', '/rest/settings')).status === 200;
+    (await call('GET', '/rest/options/timezones')).status === 200;
   const startMain = async (settings: Record<string, string> = {}): Promise<Program> => {
     const program = await startProgram({
       name: 'n8n',

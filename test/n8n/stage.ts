@@ -167,13 +167,15 @@ export async function openStage({
   say = () => {},
 }: StageOptions = {}): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
+  // On a first start, a person opens the editor.
+  const n8nOptions = { hasEditor: isFirstStart };
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
     const tls = isFirstStart ? null : await writeTlsFiles(await makeTestCa());
     if (tls) closers.push(() => tls.remove());
-    const n8n = runningN8n ?? (await startN8n(tls, say));
+    const n8n = runningN8n ?? (await startN8n(tls, say, n8nOptions));
     if (runningN8n === undefined) closers.push(() => n8n.close());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
@@ -191,7 +193,7 @@ export async function openStage({
       baseUrl: service.url,
       apiKey: service.apiKey,
     });
-    const startAnotherN8n = () => startN8n(tls, say);
+    const startAnotherN8n = () => startN8n(tls, say, n8nOptions);
     return { ...stageOf(service, n8n, credential), graph, startAnotherN8n, close };
   } catch (error) {
     await close();
