@@ -62,9 +62,23 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
   const node = byId('ndv');
   const creator = byId('node-creator');
 
-  const goTo = async (path: string) => {
-    await page.goto(n8n.url + path);
-    await byId('canvas-wrapper').waitFor();
+  const canvas = byId('canvas-wrapper');
+  const leaveUnsaved = page.getByRole('button', { name: 'Leave without saving' });
+  /** Moves within n8n as its own links do, since to load all of it again costs seconds. */
+  const goTo = (path: string) =>
+    page.evaluate((to) => {
+      history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate', { state: null }));
+    }, path);
+  const openCanvas = async (path: string) => {
+    // By way of the overview, so that the canvas is the next one's.
+    await goTo('/home/workflows');
+    await waitFor('the canvas to close', async () => {
+      if (await leaveUnsaved.isVisible()) await leaveUnsaved.click();
+      return await canvas.isHidden();
+    });
+    await goTo(path);
+    await canvas.waitFor();
   };
   const search = async (text: string) => {
     await byId('canvas-plus-button').or(byId('node-creator-plus-button')).first().click();
@@ -79,8 +93,8 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
     node,
     input: byId('ndv-input-panel'),
     output: byId('output-panel'),
-    newWorkflow: () => goTo('/workflow/new'),
-    open: ({ id }) => goTo(`/workflow/${id}`),
+    newWorkflow: () => openCanvas('/workflow/new'),
+    open: ({ id }) => openCanvas(`/workflow/${id}`),
     search,
     async actionsOf(name) {
       await creator.getByText(name, { exact: true }).first().click();
@@ -126,7 +140,10 @@ export async function openEditor(browser: Browser, n8n: N8nServer): Promise<Edit
         .filter({ has: page.locator('.el-notification--error') });
       // n8n tries to publish five times, with pauses, before it gives up.
       await toast.waitFor({ timeout: 60_000 });
-      return await toast.innerText();
+      const text = await toast.innerText();
+      await toast.locator('.el-notification__closeBtn').click();
+      await toast.waitFor({ state: 'hidden' });
+      return text;
     },
     showSchema: () => byId('output-panel').getByText('Schema', { exact: true }).click(),
     async listOf(parameter, text) {
