@@ -172,4 +172,23 @@ describe('a subscription that is removed while its receiver is taken down', () =
     await delivered(second, 4);
     expect(texts().slice(6).sort()).toEqual(['long gone', 'refused']);
   });
+
+  it('a test event that was turned away before the removal does not come again', async () => {
+    await start();
+    const first = await subscribe();
+    stage.answer = status(404);
+    await stage.service.api.post(`/api/hooks/${first.id}/test`);
+    await write('just gone');
+    await waitFor(
+      'both failures',
+      async () => (await deliveries(first, '?status=failed')).length === 2,
+    );
+    await remove(first);
+    stage.answer = null;
+    const second = await subscribe();
+    await delivered(second, 1);
+    await loopHasTurned();
+    expect(texts().slice(2)).toEqual(['just gone']);
+    expect(await deliveries(second, '?status=failed')).toHaveLength(1);
+  });
 });

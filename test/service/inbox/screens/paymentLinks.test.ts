@@ -454,6 +454,26 @@ describe('a payment link in a conversation, on the screen', () => {
       expect((await ana.get(path)).text).toContain('Cancelled. It can no longer be paid.');
     });
 
+    it('paid by bank debit and cancelled: its card still says so when Stripe is not set up any more, and the payment counts once it is', async () => {
+      const { id, path } = await conversation();
+      const link = await makeLink(service, id);
+      const session = stripe.sessionOf(link.id).id;
+      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      await stripe.pay(session, { async: true });
+      await service.api.post(`/api/payment-links/${link.id}/cancel`);
+      await service.api.delete('/api/payment-accounts/stripe');
+      aheadMs = 3_600_000;
+      const card = await waitFor('the card to say why', async () => {
+        const { text } = await ana.get(path);
+        return text.includes('Stripe is no longer set up here') && text;
+      });
+      expect(card).toContain('Cancelled, but the customer already paid at Stripe.');
+      const url = await setUpStripe(service, stripe);
+      stripe.sendWebhooksTo({ url, secret: WEBHOOK_SECRET });
+      await stripe.settle(session, 'succeeded');
+      await linkIn(service, link.id, 'paid');
+    });
+
     it('whose time is over is not sent any more while Stripe has still to say how it ended', async () => {
       const { id, path } = await conversation();
       await makeLink(service, id);

@@ -8,6 +8,7 @@ import {
   type StripeServer,
   type StripeWebhook,
 } from '../../../helpers/stripeServer.ts';
+import { waitFor } from '../../../helpers/waitFor.ts';
 import {
   linkIn,
   makeLink,
@@ -183,6 +184,19 @@ describe("Stripe's webhook", () => {
     await deliver(url, webhook(second.session));
     await deliver(url, webhook(second.session, EXPIRED));
     expect(await readLink(service, second.id)).toMatchObject({ status: 'paid' });
+  });
+
+  it('expired: a cancelled link no longer says that its page could not be closed', async () => {
+    const cancelled = await link();
+    await setUpStripe(service, server, { secret_key: 'sk_test_WrongKeyOfNobody000' });
+    await cancel(cancelled.id);
+    await waitFor('the refusal', async () => (await readLink(service, cancelled.id)).error);
+    await deliver(url, webhook(cancelled.session, EXPIRED));
+    expect(await readLink(service, cancelled.id)).toMatchObject({
+      status: 'cancelled',
+      error: null,
+    });
+    await setUpStripe(service, server);
   });
 
   it('paid, when the link was just cancelled or had expired here: the money counts', async () => {

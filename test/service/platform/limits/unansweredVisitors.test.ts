@@ -130,6 +130,14 @@ describe('conversations that were never answered', () => {
     ]);
   });
 
+  it('are removed with the note of an automation, which nobody has to read', async () => {
+    const noted = await visitor('a');
+    const n8n = { type: 'api', name: 'n8n' } as const;
+    await writeNote(deps, workspace, noted.conversation, 'Came from the price list', n8n);
+    await remove();
+    expect(await isThere(noted)).toBe(false);
+  });
+
   it('are removed with their delivered events; a pending or failed delivery keeps its conversation and event', async () => {
     await subscribe('sub_1');
     await subscribe('sub_2');
