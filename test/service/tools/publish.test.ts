@@ -1,75 +1,27 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
-import { ask, callIn, TOOL_TEST_ENV, wakeToolCalls } from '../../helpers/toolEndpoint.ts';
+import { describe, expect, it } from '@jest/globals';
+import { signedInBrowser } from '../../helpers/browserless.ts';
+import { ask, callIn, wakeToolCalls } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { endpoint, holdNext, removeTools, service, useToolService } from './toolService.ts';
+import {
+  definition,
+  hashOf,
+  moveClock,
+  OTHER_OWNERS,
+  OWNER,
+  publishLive,
+  put,
+  theTool,
+  tools,
+  unpublish,
+  until,
+  untilLive,
+  usePublishing,
+  type Json,
+} from './publishing.ts';
+import { endpoint, holdNext, service } from './toolService.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
-type Json = any;
-
-/** Stands still unless a test moves it. */
-let now = Date.now();
-useToolService({
-  env: { ...TOOL_TEST_ENV, ...MEMBER_ENV },
-  clock: { now: () => new Date(now) },
-});
-beforeEach(() => endpoint.forget());
-afterEach(removeTools);
-
-const OWNER = {
-  instance_id: 'instance-1',
-  workflow_id: 'workflow-1',
-  workflow_name: 'Orders',
-  node_id: 'node-1',
-  host: 'n8n.example.com',
-};
-const definition = (changes: Json = {}): Json => ({
-  description: 'Finds an order.',
-  parameters: { type: 'object', properties: { order_number: { type: 'string' } } },
-  endpoint: `${endpoint.url}/orders`,
-  ...changes,
-});
-const publication = (changes: Json = {}): Json => ({
-  definition: definition(),
-  sample_arguments: { order_number: 'A-1042' },
-  owner: OWNER,
-  ...changes,
-});
-const put = (changes: Json = {}, name = 'find_order') =>
-  service.api.put(`/api/tools/published/${name}`, publication(changes));
-const unpublish = (changes: Record<string, string> = {}, name = 'find_order') => {
-  const { workflow_name: _, ...identity } = OWNER;
-  const query = new URLSearchParams({ ...identity, ...changes });
-  return service.api.delete(`/api/tools/published/${name}?${query}`);
-};
-const tools = async (): Promise<Json[]> =>
-  (await service.api.get('/api/tools?limit=200')).body.data;
-const theTool = async (): Promise<Json> => {
-  const all = await tools();
-  expect(all).toHaveLength(1);
-  return all[0];
-};
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
-const until = (what: string, holds: (tool: Json) => boolean) =>
-  waitFor(
-    what,
-    async () => {
-      const tool = await theTool();
-      return holds(tool) ? tool : null;
-    },
-    { everyMs: 5 },
-  );
-const untilLive = () => until('the tool to be live', ({ status }) => status === 'live');
-
-/** Publishes, and waits until the tool is live. @returns what the publisher was answered */
-async function publishLive(changes: Json = {}, name = 'find_order'): Promise<Json> {
-  const { status, body } = await put(changes, name);
-  expect(status).toBe(202);
-  await untilLive();
-  return body;
-}
+usePublishing();
 
 describe('Publishing a tool', () => {
   it('defines it, shows its secret, makes a test call and lets it go live', async () => {
@@ -191,7 +143,7 @@ describe('Publishing a tool', () => {
           (await callIn(service.api, 'tool=find_order', 'running')).http_status === status,
       );
       expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
-      now += 2000;
+      moveClock(2000);
       await wakeToolCalls(service.api, endpoint);
     }
     await untilLive();
@@ -282,13 +234,6 @@ describe('An unknown field', () => {
     ]);
   });
 });
-
-const OTHER_OWNERS: [string, Record<string, string>][] = [
-  ['another n8n', { instance_id: 'instance-2' }],
-  ['a clone on another host', { host: 'staging.example.com' }],
-  ['another workflow', { workflow_id: 'workflow-2' }],
-  ['another node', { node_id: 'node-2' }],
-];
 
 describe('A tool that somebody else has', () => {
   it.each(OTHER_OWNERS)(
@@ -383,155 +328,5 @@ describe('A tool that somebody else has', () => {
       code: 'tool_exists',
       message: expect.stringContaining('HTTP tool'),
     });
-  });
-});
-
-describe('Unpublishing a tool', () => {
-  it('pauses it, and publishing brings it back at once, without a test call', async () => {
-    const { id, secret } = await publishLive();
-    expect((await unpublish()).body).toEqual({ name: 'find_order', paused: true });
-    expect(await theTool()).toMatchObject({ id, status: 'paused' });
-    const again = await put({ secret_hash: hashOf(secret) });
-    expect([again.status, again.body.status]).toEqual([200, 'live']);
-    expect(endpoint.at('/orders')).toHaveLength(1);
-  });
-
-  describe('for a moment, as n8n does to publish a new version,', () => {
-    const asking = () => definition({ ask_before_running: true, read_only: true });
-    const move = async (ms: number) => {
-      now += ms;
-      await wakeToolCalls(service.api, endpoint);
-    };
-    /** A call of the published tool that waits for approval. */
-    const anotherCall = async () => {
-      const { conversationId } = await ask(service.url, { name: 'find_order' });
-      const query = `conversation_id=${conversationId}`;
-      const callIs = (status: string) => callIn(service.api, query, status);
-      const { tool_call_id: id } = await callIs('pending_approval');
-      return { callIs, approve: () => service.api.post(`/api/tool-calls/${id}/approve`, {}) };
-    };
-    /** Publishes the tool, and has it called. */
-    const waitingCall = async () => {
-      const { secret } = await publishLive({ definition: asking() });
-      await service.api.patch('/api/agent', { enabled: true });
-      return {
-        ...(await anotherCall()),
-        publishAgain: () => put({ definition: asking(), secret_hash: hashOf(secret) }),
-      };
-    };
-
-    it('keeps calls that wait for approval, and they can be approved afterwards', async () => {
-      const { callIs, approve, publishAgain } = await waitingCall();
-      await unpublish();
-      await callIs('pending_approval');
-      await publishAgain();
-      await move(60_000);
-      await callIs('pending_approval');
-      await approve();
-      await callIs('succeeded');
-    });
-
-    it('lets a call that is approved in between wait', async () => {
-      const { callIs, approve, publishAgain } = await waitingCall();
-      await unpublish();
-      await approve();
-      await move(2000);
-      expect(await callIs('running')).toMatchObject({ attempts: 0 });
-      await publishAgain();
-      await move(2000);
-      await callIs('succeeded');
-    });
-
-    it('lets a call between two attempts wait', async () => {
-      const { callIs, approve, publishAgain } = await waitingCall();
-      endpoint.answer('/orders', 500);
-      await approve();
-      await waitFor('an attempt', async () => (await callIs('running')).http_status === 500);
-      await unpublish();
-      await move(2000);
-      expect(await callIs('running')).toMatchObject({ attempts: 1 });
-      await publishAgain();
-      await move(2000);
-      expect(await callIs('succeeded')).toMatchObject({ attempts: 2 });
-    });
-
-    it('cancels all of them when it was not published again after a minute', async () => {
-      const { callIs } = await waitingCall();
-      const approved = await anotherCall();
-      await unpublish();
-      await approved.approve();
-      await move(59_000);
-      await callIs('pending_approval');
-      await approved.callIs('running');
-      await move(1000);
-      await callIs('cancelled');
-      await move(2000);
-      expect(await approved.callIs('cancelled')).toMatchObject({ attempts: 0 });
-    });
-
-    it('gives each unpublishing its own minute', async () => {
-      const { callIs, publishAgain } = await waitingCall();
-      await unpublish();
-      await publishAgain();
-      await move(30_000);
-      await unpublish();
-      await move(30_000);
-      await callIs('pending_approval');
-      await move(30_000);
-      await callIs('cancelled');
-    });
-
-    it('cancels all of them at once when somebody pauses the tool', async () => {
-      const { callIs } = await waitingCall();
-      const approved = await anotherCall();
-      await unpublish();
-      await approved.approve();
-      const { id } = await theTool();
-      await service.api.post(`/api/tools/${id}/pause`);
-      await callIs('cancelled');
-      await move(2000);
-      await approved.callIs('cancelled');
-    });
-  });
-
-  it('stops a tool that is about to go live', async () => {
-    const letGo = holdNext('/orders');
-    await put();
-    await unpublish();
-    await letGo();
-    expect(await until('the test', ({ last_test: test }) => test !== null)).toMatchObject({
-      status: 'draft',
-      going_live: false,
-    });
-  });
-
-  it('succeeds when the tool is gone', async () => {
-    const { status, body } = await unpublish();
-    expect([status, body]).toEqual([200, { name: 'find_order', paused: false }]);
-  });
-
-  it('by a late request for an older revision does nothing', async () => {
-    const { secret, revision } = await publishLive();
-    await put({ secret_hash: hashOf(secret) });
-    expect((await unpublish({ revision: String(revision) })).body.paused).toBe(false);
-    expect(await theTool()).toMatchObject({ status: 'live' });
-    expect((await unpublish({ revision: String(revision + 1) })).body.paused).toBe(true);
-  });
-
-  it.each<[string, Record<string, string>]>([
-    ...OTHER_OWNERS,
-    [
-      'an address that the tool does not call',
-      { endpoint: 'https://n8n.example.com/webhook-test/1' },
-    ],
-  ])('does nothing for %s', async (_who, difference) => {
-    await publishLive();
-    expect((await unpublish(difference)).body.paused).toBe(false);
-    expect(await theTool()).toMatchObject({ status: 'live' });
-  });
-
-  it('touches no tool that nobody published', async () => {
-    await service.api.post('/api/tools', { name: 'find_order', kind: 'Webhook', ...definition() });
-    expect((await unpublish()).body.paused).toBe(false);
   });
 });
