@@ -277,7 +277,7 @@ export const goLive = operation('POST /tools/:id/go-live', {
 export const pauseTool = operation('POST /tools/:id/pause', {
   summary: 'Pause a tool',
   description:
-    'The agent no longer calls the tool, and calls that wait for approval are cancelled. A draft stays a draft, and a running test call no longer takes it live.',
+    'The agent no longer calls the tool, and calls that wait for approval are cancelled. A running test call no longer takes a draft live: it stays a draft, or is paused when a workflow published it, so that n8n does not take it live when it starts again.',
   answer: toolSchema,
   errors: ['not_found'],
 });
@@ -313,7 +313,9 @@ export const publishTool = operation('PUT /tools/published/:name', {
         .describe('Takes over the tool even while another workflow publishes it'),
       keep_paused: booleanSchema
         .default(false)
-        .describe('Leaves a tool that is paused as it is: it makes no test call and stays off'),
+        .describe(
+          'Leaves a tool that the team paused off, even if its definition or secret is new: no test call is made',
+        ),
     })
     .meta({
       example: {

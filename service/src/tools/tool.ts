@@ -186,8 +186,18 @@ export const goLive = (tool: Tool, now: Date): Tool =>
     ? tool
     : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
 
-/** A live tool is paused; a draft that was about to go live stays a draft. */
-export const pause = (tool: Tool, now: Date): Tool => withUnpublishedAt(stop(tool, now), null);
+/**
+ * A live tool is paused. A draft that was about to go live stays a draft, or is paused too when a
+ * workflow published it, since the next start of n8n would take it live.
+ */
+export function pause(tool: Tool, now: Date): Tool {
+  const stopped = withUnpublishedAt(stop(tool, now), null);
+  return isInUse(tool) && tool.publication ? { ...stopped, status: 'paused' } : stopped;
+}
+
+/** The tool is paused, and not only because its workflow was unpublished. */
+export const isPausedByTeam = ({ status, publication }: Tool): boolean =>
+  status === 'paused' && !publication?.unpublishedAt;
 
 /** Pauses a tool whose workflow was unpublished, for a moment or for good. */
 export const unpublish = (tool: Tool, now: Date): Tool =>

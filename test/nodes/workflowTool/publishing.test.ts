@@ -115,6 +115,19 @@ describe('Publishing', () => {
     expect(side.executions).toHaveLength(1);
   });
 
+  it('again because n8n starts again, twice, leaves it paused when its secret was rotated since', async () => {
+    const { production: side } = await published();
+    const { id } = await theTool();
+    await stage.service.api.post(`/api/tools/${id}/pause`);
+    await stage.service.api.post(`/api/tools/${id}/rotate-secret`);
+    await side.restart();
+    await side.restart();
+    expect(await theTool()).toMatchObject({ id, status: 'paused', going_live: false });
+    await side.activate();
+    await untilLive();
+    expect(await call()).toMatchObject({ status: 'succeeded' });
+  });
+
   it.each<[string, (trigger: Trigger, tool: Tool) => unknown, Json?]>([
     ['it is paused', (_, { id }) => stage.service.api.post(`/api/tools/${id}/pause`)],
     ['it was deleted', (_, { id }) => stage.service.api.delete(`/api/tools/${id}`)],

@@ -262,6 +262,44 @@ describe('A tool that somebody else has', () => {
     expect((await put({ secret_hash })).body).toMatchObject({ status: 'live' });
   });
 
+  it.each<[string, Json, boolean]>([
+    ['at a new address', { endpoint: 'https://localhost/orders-2' }, true],
+    ['with other parameters', { parameters: { type: 'object', properties: {} } }, true],
+    ['without its secret', {}, false],
+  ])(
+    'that is paused stays so with keep_paused, however often, when it comes back %s',
+    async (_what, changes, isSecretKnown) => {
+      const { id, secret } = await publishLive();
+      await service.api.post(`/api/tools/${id}/pause`);
+      const { length: calls } = endpoint.at('/orders');
+      const again = { definition: definition(changes), sample_arguments: {}, keep_paused: true };
+      const first = await put({
+        ...again,
+        secret_hash: isSecretKnown ? hashOf(secret) : undefined,
+      });
+      const held = first.body.secret ?? secret;
+      const second = await put({ ...again, secret_hash: hashOf(held) });
+      for (const { status, body } of [first, second])
+        expect([status, body]).toMatchObject([200, { status: 'paused', going_live: false }]);
+      expect(second.body).toMatchObject({ id, tested_at: null, secret: null });
+      expect((await service.api.post(`/api/tools/${id}/go-live`)).status).toBe(409);
+      const { status, body } = await put({ sample_arguments: {}, secret_hash: hashOf(held) });
+      expect([status, body]).toMatchObject([202, { status: 'draft', going_live: true }]);
+      await untilLive();
+      expect(endpoint.at('/orders')).toHaveLength(calls + 1);
+    },
+  );
+
+  it('that was about to go live and was paused stays so with keep_paused', async () => {
+    const letGo = holdNext('/orders');
+    const { id, secret } = (await put()).body;
+    await service.api.post(`/api/tools/${id}/pause`);
+    await letGo();
+    await until('the test', ({ last_test: test }) => test !== null);
+    const kept = await put({ keep_paused: true, secret_hash: hashOf(secret) });
+    expect([kept.status, kept.body]).toMatchObject([200, { status: 'paused', going_live: false }]);
+  });
+
   it('comes back after its own workflow has ended and begins again, also with keep_paused', async () => {
     const { secret } = await publishLive();
     await unpublish();

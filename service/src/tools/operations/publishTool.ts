@@ -16,6 +16,7 @@ import {
 import {
   hashDefinition,
   isInUse,
+  isPausedByTeam,
   MAX_TOOLS,
   newTool,
   redefine,
@@ -55,7 +56,7 @@ interface PublishedTool {
  * Publishes a workflow as the workspace's tool of that name: creates or changes the tool and lets it
  * go live, after a test call if this definition and secret have not passed one. All of it happens in
  * one transaction. Publishing the same tool again changes only the revision; one that is paused goes
- * live again, unless `keepPaused` is set. A tool that this owner published under another name is
+ * live again, unless `keepPaused` is set and the team paused it. A tool that this owner published under another name is
  * renamed.
  * @throws invalid_request (400); published_elsewhere (409) when somebody else has the tool in use;
  * tool_exists (409) for an HTTP tool, tool_limit_reached (409), target_url_* (422)
@@ -83,10 +84,11 @@ export async function publishTool(
     if (before === null) await assertRoomForTool(tx, workspace);
     const published = await prepareTool(tx, deps, workspace, before, definition, wanted);
     // A tool that was paused only because its workflow was unpublished comes back.
-    const isPausedByPerson = before?.status === 'paused' && !before.publication?.unpublishedAt;
-    if (wanted.keepPaused && isPausedByPerson) {
-      await tx.tools.put(published.tool);
-      return published;
+    if (wanted.keepPaused && before !== null && isPausedByTeam(before)) {
+      // Also when a new definition or secret has just made it a draft.
+      const tool: Tool = { ...published.tool, status: 'paused' };
+      await tx.tools.put(tool);
+      return { ...published, tool };
     }
     return {
       ...published,

@@ -127,7 +127,7 @@ export async function putLive(tx: Tx, tool: Tool, now: Date): Promise<Tool> {
   return live;
 }
 
-/** Starts a test call; the tool goes live when it succeeds. */
+/** Starts a test call; the tool goes live when it succeeds. Until then, it is a draft. */
 export async function testThenGoLive(
   tx: Tx,
   tool: Tool,
@@ -135,7 +135,7 @@ export async function testThenGoLive(
   now: Date,
 ): Promise<Tool> {
   const call = await putTestCall(tx, tool, args, 'go_live', now);
-  const awaiting = { ...tool, goLiveCallId: call.id };
+  const awaiting: Tool = { ...tool, status: 'draft', goLiveCallId: call.id };
   await tx.tools.put(awaiting);
   return awaiting;
 }
