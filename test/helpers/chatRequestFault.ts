@@ -1,5 +1,5 @@
-// What OpenAI would refuse of a chat completion request. Stricter than most compatible servers are,
-// so that what passes here works with them too.
+// What OpenAI or a strict compatible server would refuse of a chat completion request, so that what
+// passes here works with all of them.
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface ReceivedMessage {
@@ -37,7 +37,7 @@ function assert(condition: unknown, fault: string): asserts condition {
 
 /**
  * What is wrong with a request; null when nothing is.
- * @param isOpenAi true: also takes what OpenAI takes and compatible servers may refuse
+ * @param isOpenAi true: also accepts what OpenAI accepts but compatible servers may refuse
  */
 export function chatRequestFault(
   headers: IncomingHttpHeaders,
@@ -107,7 +107,7 @@ function checkMessages(messages: readonly unknown[], isOpenAi: boolean) {
       `${at}: an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`,
     );
     if (message.role === 'assistant') open = checkAssistant(message, at, isOpenAi);
-    else checkWords(message, at);
+    else checkPlainMessage(message, at);
   });
   assert(
     open.size === 0,
@@ -115,7 +115,7 @@ function checkMessages(messages: readonly unknown[], isOpenAi: boolean) {
   );
 }
 
-function checkWords(message: Fields, at: string) {
+function checkPlainMessage(message: Fields, at: string) {
   assert(
     ['system', 'developer', 'user'].includes(String(message.role)),
     `invalid value: '${String(message.role)}' - ${at}.role`,

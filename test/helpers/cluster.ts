@@ -134,7 +134,7 @@ export async function startCluster(
       await program.ready(isReady, { timeoutMs: START_MS });
     };
     const stop = async () => program?.stop();
-    const process: ClusterProcess = {
+    const described: ClusterProcess = {
       role,
       url: processUrl,
       get pid() {
@@ -147,7 +147,7 @@ export async function startCluster(
       api: apiClient(processUrl, apiKey),
       applicationName: `${schema}-${name}`,
     };
-    return { process, start, stop, kill: async () => program?.kill() };
+    return { process: described, start, stop, kill: async () => program?.kill() };
   });
 
   const stop = async () => {
@@ -185,6 +185,7 @@ export async function startCluster(
     },
     query: (text, values) => query(url, text, values),
     async cutConnections(index, which = 'all') {
+      // The last query of a connection that listens is its LISTEN, or the check that it still lives.
       const rows = await query(
         url,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`,

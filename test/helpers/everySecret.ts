@@ -14,7 +14,7 @@ export interface Secret {
   readonly value: string;
 }
 
-/** What a service that uses every secret is given. */
+// The secrets that `useEverySecret` gives to a service.
 const TOOL_TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
 const ACCESS_TOKEN = 'EAAGm0PX4ZCpsBAJ8sample9access0token';
 const APP_SECRET = '0f3a9c5b7d1e4f60819a2b3c4d5e6f70';
@@ -156,7 +156,7 @@ export async function useEverySecret(
     ),
   );
   const form = found(
-    'a token of a form that counts once',
+    'the token of a form that is accepted once',
     (await browser.get(`/conversations/${conversation}/payment-link`)).html,
     /name="form" value="([^"]+)"/,
   );

@@ -14,7 +14,7 @@ export class HeapAt implements Heap {
     return this.limitBytes * this.share;
   }
 
-  /** Not one of V8's own collections, so nobody is told. */
+  /** The listener is told only of collections that V8 begins by itself, and this is none. */
   collect(): void {
     this.collections += 1;
   }

@@ -41,7 +41,7 @@ export interface ModelServerOptions {
   readonly apiKey?: string | null;
   readonly model?: string;
   readonly port?: number;
-  /** Also takes what OpenAI takes and compatible servers may refuse. */
+  /** Also accepts what OpenAI accepts but compatible servers may refuse. */
   readonly isOpenAi?: boolean;
 }
 

@@ -37,7 +37,9 @@ const routesOf = ({ stack = [] }: Layer['handle'], method: string): string[] =>
     if (route !== undefined) return answers(route, method) ? [route.path].flat() : [];
     const paths = routesOf(handle, method);
     if (paths.length > 0 && rawPath !== '/')
-      throw new Error(`List the routes of the router at ${String(rawPath)} with that path.`);
+      throw new Error(
+        `The router at ${String(rawPath)} has a path: listRoutes must put it before its routes.`,
+      );
     return paths;
   });
 

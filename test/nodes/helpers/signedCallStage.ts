@@ -1,5 +1,6 @@
-// The stage of triggers that answer calls: of tools, and of the agent's turns. A trigger calls no
-// service then, so none runs here: calls are signed by hand.
+// A stage for the tests of triggers that answer calls of the service: a tool call, or a turn of the
+// agent. Such a trigger answers without calling the service, so none runs here, and the tests sign
+// the calls themselves.
 import { afterAll, beforeAll } from '@jest/globals';
 import { Agent } from 'undici';
 import { sharedTestCa } from '../../helpers/tls.ts';
@@ -31,7 +32,7 @@ export function signedCallStage(newCall: () => Json) {
   });
   return {
     addTrigger: (options: TriggerOptions) => host.addTrigger(options),
-    /** Has n8n know the side's address and its secret. */
+    /** Makes the side what it is after its activation: its URL answers, and its secret is stored. */
     register(side: Side, secret = SECRET): void {
       side.isRegistered = true;
       side.staticData = { 'node:Trigger': { secret } };

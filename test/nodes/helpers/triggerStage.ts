@@ -1,4 +1,4 @@
-// What the tests of every trigger have: a real service, a line to it that can refuse calls and lose
+// What the tests of every trigger have: a real service, a wire to it that can refuse calls and lose
 // answers, and the part of n8n around triggers.
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import {
@@ -14,9 +14,9 @@ import { startWebhookHost, type WebhookHost } from './webhookHost.ts';
 interface TriggerStage {
   service: TestService;
   host: WebhookHost;
-  /** The line that n8n's calls take to the service. */
+  /** What n8n's calls pass on their way to the service. */
   wire: Wire;
-  /** What n8n uses: the service over the line, unless a test enters something else. */
+  /** What n8n uses: the service over the wire, unless a test enters something else. */
   credential: Credential;
   /** Starts one more service, and stops it after the test. */
   startOtherService(options?: TestServiceOptions): Promise<TestService>;
@@ -25,7 +25,7 @@ interface TriggerStage {
 }
 
 /**
- * One stage for all tests of a file. Each test begins with a line that works and has seen no call.
+ * One stage for all tests of a file. Each test begins with a wire that works and has seen no call.
  */
 export function triggerStage(env: Record<string, string> = {}): TriggerStage {
   const afterTest: Array<() => Promise<void>> = [];
@@ -41,16 +41,16 @@ export function triggerStage(env: Record<string, string> = {}): TriggerStage {
       return host;
     },
   } as TriggerStage;
-  const overTheLine = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });
+  const overTheWire = () => ({ baseUrl: stage.wire.url, apiKey: stage.service.apiKey });
   beforeAll(async () => {
     const { ca } = await sharedTestCa();
     stage.service = await startTestService({ ca, env });
     stage.wire = await startWire(() => stage.service.url);
     stage.host = await startWebhookHost(() => stage.credential);
-    stage.credential = overTheLine();
+    stage.credential = overTheWire();
   });
   beforeEach(() => {
-    stage.credential = overTheLine();
+    stage.credential = overTheWire();
     stage.wire.reset();
   });
   afterEach(async () => {

@@ -29,7 +29,10 @@ export interface TriggerOptions {
   parameters: INode['parameters'];
   workflowId?: string;
   nodeId?: string;
-  /** A node of version 1 has rawBody; newer ones read it when they ask. */
+  /**
+   * `buffer`, the default: n8n sets `rawBody` before the call, as for nodes of version 1.
+   * `when_read`: the node gets it with `readRawBody()`, as newer versions do.
+   */
   rawBody?: 'buffer' | 'when_read';
   /** The origin of the addresses that the node sees; the host's own by default. */
   url?: string;
@@ -64,7 +67,7 @@ export interface Side {
   deactivate(): Promise<boolean>;
 }
 
-/** Has each execution of the workflow answer so. */
+/** Makes each execution of the workflow answer with this status and body. */
 export function answerWith(side: Side, status: number, body: unknown): void {
   side.startExecution = (json, res) => {
     side.executions.push(json);

@@ -23,7 +23,7 @@ describe('Listening for a test event', () => {
     expect(await eventsAt(both.test)).toEqual([EVENTS]);
   });
 
-  it('finds the orphan of an earlier test that was never stopped, with empty static data', async () => {
+  it('finds the subscription of an earlier test that was never stopped, although the static data is empty', async () => {
     const { test } = trigger();
     await test.activate();
     test.staticData = {};
@@ -64,7 +64,7 @@ describe('A sample while listening', () => {
     ]);
     expect(production.executions).toEqual([]);
     const deliveries = `/api/hooks/${stored(test)!.id}/deliveries`;
-    const sent = await waitFor('the record of it', async () =>
+    const sent = await waitFor('the record of its delivery', async () =>
       (await scene.service.api.get(deliveries)).body.data.find(
         ({ status }: { status: string }) => status === 'delivered',
       ),
@@ -81,7 +81,7 @@ describe('A sample while listening', () => {
     expect(log.errors).toEqual([]);
   });
 
-  it('is not sent in production, nor unless asked for', async () => {
+  it('is sent neither in production nor without the option', async () => {
     const quiet = trigger({ events: ['message.sent'] });
     const asked = trigger({ events: ['message.sent'], options: { sendSample: true } });
     await quiet.test.activate();

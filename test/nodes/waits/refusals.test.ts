@@ -38,7 +38,7 @@ describe('Before it asks, a waiting operation refuses', () => {
       });
   });
 
-  it('a workflow whose agent answers by the last node, which n8n answers with before the wait is over', async () => {
+  it('a workflow that is the agent and answers by the last node, because n8n would answer before the wait is over', async () => {
     const run = runFrom(AGENT_TRIGGER, {}, { turn_id: 'turn_1' });
     expect(await failureOf(run)).toMatchObject({
       message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
@@ -55,7 +55,7 @@ describe('Before it asks, a waiting operation refuses', () => {
       { message: `Refund, answered by ${mode.responseMode}?` },
     );
 
-  it('a workflow whose tool answers by the last node, and says how it can answer before', async () => {
+  it('a workflow whose tool answers by the last node, and says how the workflow can answer earlier', async () => {
     for (const mode of [{}, { responseMode: 'lastNode' }])
       expect(await failureOf(calledAsTool(mode))).toMatchObject({
         message: 'The trigger "Trigger" answers by the last node, which cannot answer after a wait',
@@ -91,7 +91,7 @@ describe('Before it asks, a waiting operation refuses', () => {
     expect(context.code).toBe('not_found');
   });
 
-  it('to be a tool of an AI agent, which n8n would not let go on', async () => {
+  it('to be a tool of an AI agent, because n8n would not let that agent go on', async () => {
     expect(await refused({ ...question, type: ACTION_TOOL })).toEqual({
       message: 'A tool of an AI agent cannot wait',
       description: expect.stringContaining('human review'),

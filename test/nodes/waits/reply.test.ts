@@ -36,7 +36,7 @@ describe('Conversation → Send and Wait for Reply', () => {
     expect((await scene.newest()).resume.state).toBe('done');
   });
 
-  it('takes a choice by its number, and gives its text', async () => {
+  it('takes a choice by its number, and gives the choice as the value', async () => {
     const { id, customer } = await scene.open();
     const waiting = await scene.ask(id, { accept: 'choice', choices: 'Monday\n\n Tuesday ' });
     await customer.write('2');
@@ -65,7 +65,7 @@ describe('Conversation → Send and Wait for Reply', () => {
 
   it('reminds the customer in the words of the workflow', async () => {
     const { id, customer } = await scene.open();
-    // 4.1 minutes are 245.99999999999997 seconds.
+    // In floating point 4.1 * 60 is 245.99999999999997: the node has to round.
     const options = { remindAfterMinutes: 4.1, reminderText: 'Are you still there?' };
     const waiting = await scene.ask(id, { options });
     scene.clock.advance(5 * 60_000);

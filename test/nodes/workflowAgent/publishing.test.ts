@@ -21,14 +21,14 @@ function trigger(
   options: Partial<TriggerOptions> = {},
   at: WebhookHost = stage.host,
 ): Trigger {
-  const trigger = at.addTrigger({ type: AGENT_TRIGGER, parameters, ...options });
-  made.push(trigger);
-  return trigger;
+  const added = at.addTrigger({ type: AGENT_TRIGGER, parameters, ...options });
+  made.push(added);
+  return added;
 }
 async function published(...options: Parameters<typeof trigger>): Promise<Trigger> {
-  const made = trigger(...options);
-  await made.production.activate();
-  return made;
+  const added = trigger(...options);
+  await added.production.activate();
+  return added;
 }
 const agent = async () => (await stage.service.api.get('/api/agent')).body;
 const stored = (side: Side) => (side.staticData['node:Trigger'] ?? {}) as Json;
@@ -58,7 +58,7 @@ describe('Publishing', () => {
     });
   });
 
-  it('leaves the agent off with the option, and the log says what to do', async () => {
+  it('leaves the agent off when the option says so, and the log says what to do', async () => {
     await published({ options: { turnOn: false } });
     expect(await agent()).toMatchObject({ enabled: false, webhook: { timeout: 60 } });
     expect(log.infos.join()).toMatch(/The workflow is the agent\..*Agent → Turn On/);
@@ -97,7 +97,7 @@ describe('Publishing', () => {
     expect(await agent()).toMatchObject({ enabled: true, decided_by: 'webhook' });
   });
 
-  it('after unpublishing brings it back under its secret', async () => {
+  it('after unpublishing makes the workflow the agent again, with the same secret', async () => {
     const { production: side } = await published();
     const { secret } = stored(side);
     expect(await side.deactivate()).toBe(true);
@@ -128,7 +128,7 @@ describe('Publishing', () => {
   });
 });
 
-describe('An agent that another workflow is', () => {
+describe('An agent that another workflow holds', () => {
   it('is left alone: the message names the holder and the fix, and delete changes nothing', async () => {
     await published();
     const { webhook } = await agent();
@@ -145,7 +145,7 @@ describe('An agent that another workflow is', () => {
     expect((await agent()).webhook).toEqual(webhook);
   });
 
-  it('moves to another n8n with the option, and the former one can no longer give it up', async () => {
+  it('moves to another n8n with the option, and unpublishing in the former n8n no longer removes it', async () => {
     const options: Partial<TriggerOptions> = { nodeId: 'node', workflowId: 'workflow' };
     const before = await published({}, options);
     const after = trigger({}, options, await stage.startOtherHost());

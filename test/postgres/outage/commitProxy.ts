@@ -1,4 +1,5 @@
-// A TCP proxy in front of PostgreSQL that strikes the commit of a transaction with a certain text.
+// A TCP proxy in front of PostgreSQL. It strikes the commit of a transaction that carried a certain
+// text: it cuts the connection before the commit arrives, or before its answer does.
 import { connect, createServer, type Socket } from 'node:net';
 import { listenTracked } from '../../helpers/trackedServer.ts';
 
@@ -23,7 +24,7 @@ export interface CommitProxy {
   /** Once this text is sent, connections stay open, and nothing passes in either direction. */
   muteAt(marker: string): void;
   readonly isMuted: boolean;
-  /** Cuts the next connection that the server is ready for, in the moment when it says so. */
+  /** Cuts a connection right after the server's next ReadyForQuery outside a transaction. */
   cutNextReady(): void;
   close(): Promise<void>;
 }

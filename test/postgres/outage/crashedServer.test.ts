@@ -7,7 +7,7 @@ import { startPostgres, type PostgresServer } from '../server.ts';
 import { freshSchema, openQuietStore } from '../store/contractStores.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
 
-describe('the store, when PostgreSQL crashes', () => {
+describe('when PostgreSQL crashes', () => {
   let server: PostgresServer;
   let proxy: CommitProxy;
   let store: ContractStore;
@@ -31,7 +31,7 @@ describe('the store, when PostgreSQL crashes', () => {
     await server?.stop();
   });
 
-  it('those who follow its changes are told of a gap, and of what changes afterwards', async () => {
+  it('those who follow the store’s changes are told of a gap, and of what changes afterwards', async () => {
     const seen: (Change<typeof contractSchema> | Gap)[] = [];
     void (async () => {
       for await (const each of store.changes({ signal: stopping.signal })) seen.push(each);
@@ -47,10 +47,10 @@ describe('the store, when PostgreSQL crashes', () => {
     );
   }, 90_000);
 
-  it('a commit that the crash lost is never taken for done, although its number is given to another', async () => {
+  it('a commit that the crash lost is never taken for done, although another transaction gets its number', async () => {
     await put(store, thing('first'));
     const marker = 'lost in the crash';
-    // Nobody may ask before the number has been given again.
+    // The store must not look the transaction up before another one has its number.
     proxy.strikeNext(marker, 'request', true);
     const writing = put(store, thing('lost', { note: marker })).then(
       () => 'acknowledged',
@@ -58,7 +58,7 @@ describe('the store, when PostgreSQL crashes', () => {
     );
     await waitFor('the commit to be struck', () => proxy.struck === 1);
     await server.restart('immediate');
-    // Numbers go on from where the log ends: one of many others takes the number that was lost.
+    // Transactions are numbered on from where the log ends: one of these gets the lost number.
     await connected(server.url, async (client) => {
       await client.query('CREATE TABLE others (n int)');
       for (let n = 0; n < 200; n += 1) await client.query('INSERT INTO others VALUES (1)');

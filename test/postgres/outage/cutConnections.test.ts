@@ -14,7 +14,7 @@ import {
 const CUTS = 15;
 const STRIKES = 3;
 
-describe('connections to PostgreSQL are cut', () => {
+describe('when connections to PostgreSQL are cut', () => {
   let stage: OutageStage;
   let proxy: CommitProxy;
 
@@ -33,7 +33,7 @@ describe('connections to PostgreSQL are cut', () => {
     await proxy?.close();
   });
 
-  it('one after the other in the middle of whatever they do: what was not committed is done again, and nobody notices', async () => {
+  it('one after the other in the middle of whatever they do, what was not committed is done again, and nobody notices', async () => {
     const writers = await stage.startWriters();
     let inTheMiddle = 0;
     for (let n = 0; n < CUTS; n += 1) {
@@ -51,10 +51,10 @@ describe('connections to PostgreSQL are cut', () => {
   }, 180_000);
 
   it.each([
-    ['swallowed after the server has done it', 'answer'],
-    ['cut before it arrives', 'request'],
+    ['after the server has committed', 'answer'],
+    ['before the commit arrives', 'request'],
   ] as const)(
-    'a commit is %s: it is acknowledged, and stored once',
+    '%s, the message is acknowledged, and stored once',
     async (_what, strike) => {
       const [api] = stage.cluster.processes;
       const customer = await chatCustomer(api!.url);
@@ -77,7 +77,7 @@ describe('connections to PostgreSQL are cut', () => {
     180_000,
   );
 
-  it('nobody can say what became of a commit: 503; the same call made again gets the first message', async () => {
+  it('and nobody can say what became of a commit, the answer is 503; the same call made again gets the first message', async () => {
     const [api] = stage.cluster.processes;
     const customer = await chatCustomer(api!.url);
     const text = `In doubt ${randomUUID()}`;

@@ -16,7 +16,7 @@ const SERVICE: string[] = [];
 const randomKey = () => randomBytes(32).toString('base64');
 jest.setTimeout(180_000);
 
-describe('a start on a database that cannot be used ends in one line, without the password', () => {
+describe('a start on a database ends in one line, without the password, when', () => {
   let server: PostgresServer;
   let folder: string;
   let password: string;
@@ -31,7 +31,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  /** The address with something else in it. */
+  /** The server's URL with a change. */
   const address = (change: (url: URL) => void): string => {
     const url = new URL(server.url);
     change(url);
@@ -50,7 +50,7 @@ describe('a start on a database that cannot be used ends in one line, without th
       },
       { cwd: folder },
     );
-  /** With LOG_LEVEL=debug the line is followed by where it failed, and by nothing else. */
+  /** With LOG_LEVEL=debug the stack follows the line: the message again, and where it failed. */
   const expectRefusal = async (
     env: Record<string, string>,
     message: RegExp,
@@ -62,9 +62,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     expect(code).toBe(1);
     expect(line).toMatch(message);
     expect(trace.filter((each) => !/^ {4}at /.test(each))).toEqual([]);
-    // Only the secret that is added here is found.
-    for (const secret of secrets)
-      expect([err + out, secret].join('\n').split(secret)).toHaveLength(2);
+    for (const secret of secrets) expect(err + out).not.toContain(secret);
   };
 
   it('the password is wrong', async () => {
@@ -98,7 +96,7 @@ describe('a start on a database that cannot be used ends in one line, without th
       /cannot be used: it asks for a password, and the address holds none\. Put it into DATABASE_URL\.$/,
     ));
 
-  it('it has no TLS, which sslmode=require asks for; an operator sees that line alone', async () => {
+  it('it has no TLS, which sslmode=require asks for; without LOG_LEVEL=debug, nothing follows the line', async () => {
     const env = { DATABASE_URL: `${server.url}?sslmode=require` };
     const message = /^.* cannot be used: The server does not support SSL connections$/;
     await expectRefusal(env, message);
@@ -106,7 +104,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     expect([code, out, err.split('\n')]).toEqual([1, '', [expect.stringMatching(message), '']]);
   });
 
-  it('the file of its authority cannot be read', () =>
+  it('the file that sslrootcert names cannot be read', () =>
     expectRefusal(
       { DATABASE_URL: `${server.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem` },
       /cannot be used: ENOENT: no such file or directory, open '\/nowhere\/ca\.pem'/,
@@ -136,7 +134,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     );
   });
 
-  it('what listens there is no PostgreSQL', async () => {
+  it('what listens on the port is not PostgreSQL', async () => {
     const other = createServer((_request, response) => void response.end());
     const { port, close } = await listenTracked(other, 0, '127.0.0.1');
     try {
@@ -223,7 +221,7 @@ describe('a start on a database that cannot be used ends in one line, without th
     }
   });
 
-  it('its data was written with another ENCRYPTION_KEY; its schema belongs to a newer version', async () => {
+  it('its data was written with another ENCRYPTION_KEY, or its schema belongs to a newer version', async () => {
     const [right, wrong] = [randomKey(), randomKey()];
     const env = { DATABASE_URL: server.url, DATABASE_SCHEMA: 'used', ENCRYPTION_KEY: right };
     const service = await startServiceProcess({ env });

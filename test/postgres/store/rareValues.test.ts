@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => counted.close());
 
-it('a rare value is found at once by a server that knows of one usual value only', async () => {
+it('a value that was never stored is looked for in few pages, although the statistics know one usual value only', async () => {
   const { store, client, schema, asked, pagesOf } = counted;
   for (let from = 0; from < OTHERS; from += AT_ONCE)
     await store.transaction(async (tx) => {
@@ -34,7 +34,7 @@ it('a rare value is found at once by a server that knows of one usual value only
   expect(await pagesOf(reads)).toBeLessThan(50); // reading past all: hundreds
 });
 
-it('each indexed field of each collection of the service is taken for selective', async () => {
+it('each indexed field of each collection of the service is declared to have many values', async () => {
   const schema = freshSchema();
   const store = await openPostgresStore(collections, {
     database: process.env.DATABASE_URL!,
@@ -43,6 +43,7 @@ it('each indexed field of each collection of the service is taken for selective'
     queues: [],
   });
   try {
+    // The declaration, n_distinct, is the only option that a column has.
     const { rows } = await counted.client.query(
       `SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
         WHERE c.relnamespace = $1::regnamespace AND c.relname = ANY($2) AND a.attnum > 0 AND NOT a.attisdropped

@@ -11,8 +11,8 @@ import {
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-const OTHERS = 400;
-const FOLLOWING = 5;
+const OTHER_CUSTOMERS = 400;
+const SMALL_DELIVERIES = 5;
 const MAX_ROUNDS = 4;
 
 describe('deliveries that are under way at once', () => {
@@ -34,10 +34,12 @@ describe('deliveries that are under way at once', () => {
     for (let round = 0; round < MAX_ROUNDS && !haveOverlapped; round++) {
       const phoneOf = (n: number) => String(5491150000000 + round * 1000 + n);
       const customer = phoneOf(999);
-      const texts = Array.from({ length: FOLLOWING + 1 }, (_, n) => `text ${n}`);
+      const texts = Array.from({ length: SMALL_DELIVERIES + 1 }, (_, n) => `text ${n}`);
       let isLargeAnswered = false;
       const large = send(
-        ...Array.from({ length: OTHERS }, (_, n) => textMessage(phoneOf(n), 'of somebody else')),
+        ...Array.from({ length: OTHER_CUSTOMERS }, (_, n) =>
+          textMessage(phoneOf(n), 'of somebody else'),
+        ),
         textMessage(customer, texts[0]!),
       ).then((answer) => {
         isLargeAnswered = true;

@@ -31,7 +31,7 @@ it.each([
     'See it in WhatsApp.',
   ],
   ['[Contact: Ben, +44 20 7946 0018]', 'Contact', '', null],
-])('%s', (text, words, caption, where) => {
+])('%s is shown as an attachment: %s', (text, words, caption, where) => {
   expect(attachmentOf(received(text), 'whatsapp_cloud')).toMatchObject({ words, caption, where });
 });
 
@@ -49,7 +49,7 @@ it('what a visitor of the web chat types is text, and so is what the team writes
   expect(attachmentOf(ours, 'whatsapp_cloud')).toBeNull();
 });
 
-it('is one line in the list', () => {
+it('an attachment or a location is one line in the list', () => {
   const inList = (text: string) => messageInWords(received(text), 'whatsapp_cloud');
   expect(inList('[Picture] This seam')).toBe('Picture: This seam');
   expect(inList('[Document: report.pdf]')).toBe('report.pdf (PDF)');

@@ -87,11 +87,10 @@ const peakOf = async (
 };
 
 (existsSync('/proc/self/status') ? describe : describe.skip)(
-  `memory, moving ${DOCUMENTS} documents`,
+  `moving ${DOCUMENTS} documents`,
   () => {
     let stage: MovingStage;
     let file: string;
-    let bytes: number;
     beforeAll(async () => {
       stage = await MovingStage.open();
       file = join(stage.folder, 'large.ndjson');
@@ -99,28 +98,28 @@ const peakOf = async (
         file,
         async (write) => (await writeExport(records(), headerOf(new Date(), null), write)) !== null,
       );
-      bytes = (await stat(file)).size;
+      const { size: bytes } = await stat(file);
       expect(bytes).toBeGreaterThan(SMALL_HEAP_MIB * MIB);
     }, TIMEOUT_MS);
     afterAll(() => stage.close());
 
-    const sameFile = async (other: string) => {
-      const tail = async (path: string) => {
+    const expectSameRecords = async (other: string) => {
+      const recordsOf = async (path: string) => {
         const whole = await readFile(path);
         return whole.subarray(whole.indexOf('\n'), whole.lastIndexOf('\n', whole.length - 2));
       };
-      expect((await tail(other)).equals(await tail(file))).toBe(true);
+      expect((await recordsOf(other)).equals(await recordsOf(file))).toBe(true);
     };
 
     it(
-      'of the embedded store is what it holds anyway, and little more',
+      'takes little more memory than the embedded store holds anyway',
       async () => {
         const place = stage.folderPlace();
         const importing = await peakOf(place, ['import', '--from', file]);
         const exporting = await peakOf(place, ['export', '--to', `${file}.folder`]);
         // reads everything, as a start does
         const opening = await peakOf(place, ['key', 'create', '--name', 'n']);
-        await sameFile(`${file}.folder`);
+        await expectSameRecords(`${file}.folder`);
         expect(importing).toBeLessThan(Math.min(opening, BARE_MIB + HELD_MIB) + STREAM_MIB);
         expect(exporting).toBeLessThan(opening + STREAM_MIB);
       },
@@ -128,7 +127,7 @@ const peakOf = async (
     );
 
     (testDatabaseUrl() === null ? it.skip : it)(
-      'of PostgreSQL does not grow with what is moved',
+      'takes memory on PostgreSQL that does not grow with what is moved',
       async () => {
         const place = stage.databasePlace(otherKey());
         // A process that held all that is moved in this heap would crash.
@@ -139,7 +138,7 @@ const peakOf = async (
         expect(await peakOf(place, ['export', '--to', `${file}.database`], small)).toBeLessThan(
           BARE_MIB + STREAM_MIB,
         );
-        await sameFile(`${file}.database`);
+        await expectSameRecords(`${file}.database`);
       },
       TIMEOUT_MS,
     );

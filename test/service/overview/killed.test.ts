@@ -13,7 +13,7 @@ describe('a service that is killed while it counts', () => {
   let service: ServiceProcess;
   afterEach(() => service?.close());
 
-  it('has counted each conversation once, and no other', async () => {
+  it('has counted each stored conversation once, and none that is not stored', async () => {
     service = await startServiceProcess({ env: MEMBER_ENV });
     let isDown = false;
     let written = 0;

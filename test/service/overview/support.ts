@@ -7,7 +7,10 @@ export type ChartTable = Readonly<Record<string, readonly (number | null)[]>>;
 const cellsOf = (row: string) =>
   [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, text = '']) => text);
 
-/** A chart's rows as HTML, its headings first. @throws Error when there is no such chart */
+/**
+ * The cells of a chart's rows, as HTML, its headings first.
+ * @throws Error when there is no such chart
+ */
 function rowsOf({ html }: Page, id: string): string[][] {
   const chart = `<section class="chart[^"]*" aria-labelledby="${id}-title">.*?</section>`;
   const [section] = new RegExp(chart, 's').exec(html) ?? [];
@@ -31,11 +34,11 @@ export function chartTable(page: Page, id: string): ChartTable | null {
 export const tableRows = (page: Page, id: string): readonly (readonly string[])[] =>
   rowsOf(page, id).slice(1);
 
-/** How often each row of a list of bars was counted. */
+/** The count beside each label of a chart that is a list of bars. */
 export const barCounts = (page: Page, id: string): Readonly<Record<string, number>> =>
   Object.fromEntries(tableRows(page, id).map(([label = '', n]) => [label, Number(n)]));
 
-/** The total of each column of a chart's table. */
+/** The total of each column of a chart's table but the first, which holds its labels. */
 export async function totals(
   browser: Browserless,
   id: string,

@@ -18,8 +18,8 @@ const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
  * @returns the last acknowledged number of each writer
  */
 const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, number>> => {
-  const ledgers = await mkdtemp(join(tmpdir(), 'conversation-service-ledger-'));
-  const ledger = join(ledgers, 'ledger');
+  const ledgerFolder = await mkdtemp(join(tmpdir(), 'conversation-service-ledger-'));
+  const ledger = join(ledgerFolder, 'ledger');
   const readLedger = () => readFile(ledger, 'utf8').catch(() => '');
   const writing = spawn(process.execPath, [child, folder, ledger], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -30,7 +30,7 @@ const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, 
   writing.kill('SIGKILL');
   await ended;
   const text = await readLedger();
-  await rm(ledgers, { recursive: true });
+  await rm(ledgerFolder, { recursive: true });
   const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
   const entries = lines.map((line) => line.split(' ') as [string, string]);
   return new Map(entries.map(([writer, number]) => [writer, Number(number)]));

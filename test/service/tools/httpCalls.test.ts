@@ -242,8 +242,9 @@ describe('a call of an HTTP tool', () => {
     const slow: Answer = (_request, response) =>
       void setTimeout(() => response.writeHead(302, { location: '/api' }).end(), 400);
     const record = await call({}, Array<Answer>(20).fill(slow), { timeout: 1 });
+    // If each redirect had its own time-out, the sixth would end the call after one attempt.
     expect(record).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'timeout' } });
-    // If each redirect had its own time-out, the sixth would end the call.
+    // An attempt of 1 s has time for three requests of 400 ms.
     expect(endpoint.requests.length).toBeLessThanOrEqual(9);
   });
 

@@ -12,7 +12,7 @@ import {
   type WaitStage,
 } from './support.ts';
 
-describe('a question beside the agent', () => {
+describe('a question that a workflow asks while the agent is on', () => {
   let stage: WaitStage;
   let model: ModelServer;
 
@@ -26,7 +26,7 @@ describe('a question beside the agent', () => {
     await model?.close();
   });
 
-  it('and its answer are history for the agent, which answers neither', async () => {
+  it('is history for the agent, as its answer is, and the agent replies to neither', async () => {
     model.answerBy(() => text('Of course.'));
     const talk = await startTalk(stage);
     const said = (count: number) =>

@@ -120,20 +120,23 @@ export async function next(
   return step;
 }
 
+/** The step that calls one tool. */
 export const callOf = (name: string, args: JsonObject): Step => ({
   type: 'tool_calls',
   calls: [{ tool: name, arguments: args }],
 });
 export const reply = (text: string): Step => ({ type: 'reply', text });
+/** The step that asks for an argument. */
 export const ask = (what: string, language: Language = 'en') =>
   reply(sentence('askForArgument', language, { what }));
-/** The same as a question that the agent has asked. */
+/** The question of `ask`, as the history holds it afterwards. */
 export const asking = (what = 'Order number', language: Language = 'en') =>
   said(sentence('askForArgument', language, { what }));
 export const UNKNOWN: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
+/** The step that asks the customer to confirm a call. */
 export const confirm = (action: string, language: Language = 'en') =>
   reply(sentence('confirmCall', language, { action }));
-/** The same question as one that the agent has asked. */
+/** The question of `confirm`, as the history holds it afterwards. */
 export const confirming = (action: string, language: Language = 'en') =>
   said(sentence('confirmCall', language, { action }));
 /** Of the machine's time zone, such as `+02:00`. */

@@ -12,7 +12,10 @@ import {
 } from '../../../helpers/modelServer.ts';
 import { closeModels, failureOf, lookupTool, openModel, turnOf } from './openaiSupport.ts';
 
-afterEach(async () => expect(await closeModels()).toEqual([]));
+afterEach(async () => {
+  const faults = await closeModels();
+  expect(faults).toEqual([]);
+});
 
 const stepFor = async (reply: ModelReply, turn = turnOf()) => {
   const { server, next } = await openModel();
@@ -20,7 +23,10 @@ const stepFor = async (reply: ModelReply, turn = turnOf()) => {
   return next(turn);
 };
 const reply = (said: string, more: object = {}) => ({ type: 'reply', text: said, ...more });
-const tools = (...calls: { tool: string; arguments: unknown }[]) => ({ type: 'tool_calls', calls });
+const toolStep = (...calls: { tool: string; arguments: unknown }[]) => ({
+  type: 'tool_calls',
+  calls,
+});
 const handOver = (reason: string, said: string | null = null, more: object = {}) => ({
   type: 'hand_over',
   reason,
@@ -29,7 +35,7 @@ const handOver = (reason: string, said: string | null = null, more: object = {})
 });
 
 const LOOKUP = { name: 'lookup_order', arguments: { order: '7' } };
-const LOOKED_UP = { tool: 'lookup_order', arguments: { order: '7' } };
+const LOOKUP_CALL = { tool: 'lookup_order', arguments: { order: '7' } };
 const HAND_OVER = { name: 'hand-over', arguments: { reason: 'customer_request' } };
 const CLOSING = { verdict: 'goal_reached', summary: 'Order 7 has shipped.' };
 const closes = (fields: object = {}) => ({
@@ -107,13 +113,13 @@ describe('words', () => {
 
 describe('tool calls', () => {
   it('are a step, with what was said beside them left out', async () => {
-    expect(await stepFor(toolCalls(LOOKUP, 'One moment.'))).toEqual(tools(LOOKED_UP));
+    expect(await stepFor(toolCalls(LOOKUP, 'One moment.'))).toEqual(toolStep(LOOKUP_CALL));
   });
 
   it('that come together are one step', async () => {
     const other = { order: '8' };
     expect(await stepFor(toolCalls([LOOKUP, { ...LOOKUP, arguments: other }]))).toEqual(
-      tools(LOOKED_UP, { ...LOOKED_UP, arguments: other }),
+      toolStep(LOOKUP_CALL, { ...LOOKUP_CALL, arguments: other }),
     );
   });
 
@@ -125,7 +131,7 @@ describe('tool calls', () => {
     ];
     const empty = { tool: 'lookup_order', arguments: {} };
     expect(await stepFor(choice({ message: { content: null, tool_calls } }))).toEqual(
-      tools(empty, empty, LOOKED_UP),
+      toolStep(empty, empty, LOOKUP_CALL),
     );
   });
 
@@ -133,7 +139,7 @@ describe('tool calls', () => {
     'keep arguments that are not JSON as they are (%#)',
     async (given) => {
       expect(await stepFor(toolCalls({ name: 'lookup_order', arguments: given }))).toEqual(
-        tools({ tool: 'lookup_order', arguments: given }),
+        toolStep({ tool: 'lookup_order', arguments: given }),
       );
     },
   );
@@ -142,7 +148,7 @@ describe('tool calls', () => {
     const cut = '{"order":"';
     expect(
       await stepFor(toolCalls({ name: 'lookup_order', arguments: cut }, null, 'length')),
-    ).toEqual(tools({ tool: 'lookup_order', arguments: cut }));
+    ).toEqual(toolStep({ tool: 'lookup_order', arguments: cut }));
   });
 
   it('lose NUL and halves of surrogate pairs in their arguments', async () => {
@@ -160,7 +166,7 @@ describe('tool calls', () => {
 
   it('win over a hand-over and a close beside them, and keep the qualification', async () => {
     expect(await stepFor(toolCalls([HAND_OVER, LOOKUP, closes(), QUALIFIED]))).toEqual({
-      ...tools(LOOKED_UP),
+      ...toolStep(LOOKUP_CALL),
       qualify: true,
     });
   });
@@ -243,7 +249,7 @@ describe('close-conversation', () => {
     },
   );
 
-  it('closes as unknown when the verdict is not one of ours, and takes its last words as a missing summary', async () => {
+  it('closes as unknown when the verdict is not one of ours, and takes the message as the summary when there is none', async () => {
     const given = { verdict: 'great', message: 'Bye!' };
     expect(await stepFor(toolCalls({ name: 'close-conversation', arguments: given }))).toEqual(
       reply('Bye!', { close: { verdict: 'unknown', summary: 'Bye!' } }),

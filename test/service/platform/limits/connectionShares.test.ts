@@ -4,7 +4,7 @@ import { ConnectionShares } from '../../../../service/src/platform/limits/connec
 
 const LONG_MS = 600_000;
 
-function open(places: number, waitMs = LONG_MS) {
+function openShares(places: number, waitMs = LONG_MS) {
   const reached: BoundName[] = [];
   const shares = new ConnectionShares(
     { reached: (bound) => void reached.push(bound) },
@@ -29,8 +29,8 @@ function open(places: number, waitMs = LONG_MS) {
 }
 
 describe('shares of the connections', () => {
-  it('a workspace alone has half of the places; another workspace begins at once, and the two take turns', async () => {
-    const { shares, begun, run, endFirst, settle } = open(4);
+  it('give a workspace alone half of the places; another workspace begins at once, and the two take turns', async () => {
+    const { shares, begun, run, endFirst, settle } = openShares(4);
     const all = [run('a'), run('a'), run('a'), run('a'), run('b'), run('b'), run('b')];
     await settle();
     expect(begun).toEqual(['a', 'a', 'b']);
@@ -42,15 +42,15 @@ describe('shares of the connections', () => {
     expect([shares.held, shares.waiting]).toEqual([0, 0]);
   });
 
-  it('a transaction that waits too long, or behind too many others, is refused and leaves the queue', async () => {
-    const { shares, reached, run, endFirst } = open(2, 1);
+  it('refuse a transaction that waits too long, or behind too many others, and take it out of the queue', async () => {
+    const { shares, reached, run, endFirst } = openShares(2, 1);
     const first = run('a');
     await expect(run('a')).rejects.toMatchObject({
       code: 'unavailable',
       details: { retryAfterSeconds: 2 },
     });
     expect(shares.waiting).toBe(0);
-    const long = open(2);
+    const long = openShares(2);
     const held = long.run('a');
     const waiting = Array.from({ length: 1000 }, () => long.run('a'));
     await expect(long.run('a')).rejects.toMatchObject({ code: 'unavailable' });
@@ -64,8 +64,8 @@ describe('shares of the connections', () => {
     await first;
   });
 
-  it('a transaction that fails gives its place back', async () => {
-    const { shares, run, endFirst } = open(2);
+  it('get the place of a transaction back when it fails', async () => {
+    const { shares, run, endFirst } = openShares(2);
     await expect(shares.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     const next = run('a');
     await endFirst();

@@ -33,7 +33,7 @@ describe('room for outbound answers', () => {
     (receiver = add(await startTlsReceiver(answer)));
 
   it.each([true, false])(
-    'one workspace’s answers are read whole, a few at a time, and another workspace’s beside them (length told: %s)',
+    'lets a few answers of one workspace be read at a time, each whole, and one of another workspace beside them (with content-length: %s)',
     async (isTold) => {
       const body = Buffer.alloc(ANSWER_BYTES, 'x');
       await answering((_request, response) => {
@@ -67,7 +67,7 @@ describe('room for outbound answers', () => {
     60_000,
   );
 
-  it('an answer that waits for room ends at its deadline, and gives back the room it took', async () => {
+  it('is waited for until the deadline of the call only, and what the call took is given back', async () => {
     await answering((_request, response) => void response.end(Buffer.alloc(ANSWER_BYTES, 'x')));
     const letGo = Promise.withResolvers<undefined>();
     const call = toolCall(receiver.url, { workspaceId: 'mine' });
@@ -86,7 +86,7 @@ describe('room for outbound answers', () => {
     expect((await client.request(call)).body).toHaveLength(ANSWER_BYTES);
   }, 60_000);
 
-  it('is given back as a whole, to those who still wait', () => {
+  it('is given back whole when a call leaves, and goes to a call that still waits', () => {
     const room = new AnswerRoom(undefined, 8);
     const begun: string[] = [];
     const call = (workspaceId: string, pieces: number) => {

@@ -41,7 +41,7 @@ const someIpv6 = fc.oneof(
     .map(([{ value }, { embed }]) => ipv6(embed(value))),
 );
 
-const NUMBERS: readonly ((value: number) => string)[] = [
+const BASES: readonly ((value: number) => string)[] = [
   (value) => String(value),
   (value) => `0x${value.toString(16)}`,
   (value) => `0X${value.toString(16).toUpperCase()}`,
@@ -51,11 +51,11 @@ const NUMBERS: readonly ((value: number) => string)[] = [
 ];
 
 /** One to four parts, each in a base of its own; the last part holds what is left. */
-const numbers = fc
+const numericHosts = fc
   .tuple(
     someIpv4,
     fc.integer({ min: 1, max: 4 }),
-    fc.array(fc.constantFrom(...NUMBERS), { minLength: 4, maxLength: 4 }),
+    fc.array(fc.constantFrom(...BASES), { minLength: 4, maxLength: 4 }),
   )
   .map(([address, count, bases]) => {
     const octets = write(address).split('.').map(Number);
@@ -66,12 +66,12 @@ const numbers = fc
     };
   });
 
-const FULL_WIDTH = 0xff10 - 0x30;
+const FULL_WIDTH_OFFSET = 0xff10 - 0x30;
 const DISGUISES: readonly ((host: string) => string)[] = [
   (host) => host,
   (host) => `${host}.`,
   (host) =>
-    host.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + FULL_WIDTH)),
+    host.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + FULL_WIDTH_OFFSET)),
   (host) => host.replaceAll('.', '\u3002'),
   (host) => host.replaceAll('.', '\uff0e'),
   (host) => [...host].map((char) => `%${char.charCodeAt(0).toString(16)}`).join(''),
@@ -91,11 +91,11 @@ const judgementOf = async (url: string): Promise<string> => {
 const expected = (address: Address) =>
   ({ public: 'public', closed: 'blocked_address', either: null })[publicOracle(address)];
 
-describe('one address, however it is written', () => {
-  it('IPv4: decimal, octal, hexadecimal, short, with a dot at the end, in full width, percent-encoded', async () => {
+describe('an address in a URL', () => {
+  it('is judged the same however IPv4 is written: decimal, octal, hexadecimal, short, with a dot at the end, in full width, percent-encoded', async () => {
     await fc.assert(
       fc.asyncProperty(
-        numbers,
+        numericHosts,
         fc.constantFrom(...DISGUISES),
         async ({ address, host }, disguise) => {
           const answer = expected(address);
@@ -108,7 +108,7 @@ describe('one address, however it is written', () => {
     expect(asked).toEqual([]); // each was recognised as an address, not taken for a name
   });
 
-  it('IPv6: in full, in capitals, abbreviated, with its end as IPv4', async () => {
+  it('is judged the same however IPv6 is written: in full, in capitals, abbreviated, with its end as IPv4', async () => {
     const spelled = someIpv6.chain((address) =>
       fc.record({ address: fc.constant(address), text: fc.constantFrom(...spellings(address)) }),
     );
@@ -123,10 +123,10 @@ describe('one address, however it is written', () => {
     expect(asked).toEqual([]);
   });
 
-  it('with a user name in front, or a zone behind, it is no address at all', async () => {
+  it('is no valid URL with a user name in front or a zone behind', async () => {
     await fc.assert(
       fc.asyncProperty(
-        numbers,
+        numericHosts,
         fc.constantFrom('user@', 'user:password@', '1.1.1.1@', ':@', '%40@'),
         async ({ address, host }, user) => {
           const isEmpty = user === ':@'; // an empty name and password are dropped by every client
@@ -140,7 +140,7 @@ describe('one address, however it is written', () => {
       expect(await judgementOf(`https://[fe80::1${zone}]/`)).toBe('invalid_url');
   });
 
-  it('that is malformed or too large is no URL, and asks no name server', async () => {
+  it('is no valid URL when it is malformed or too large, and no name server is asked', async () => {
     for (const host of [
       '4294967296',
       '0x100000000',

@@ -63,7 +63,7 @@ describe('every spelling of this machine is refused', () => {
   });
 });
 
-describe('what a target may look like', () => {
+describe('the outbound client', () => {
   it.each([
     ['http://example.com/', 'not_https'],
     ['HTTP://example.com/', 'not_https'],
@@ -81,7 +81,7 @@ describe('what a target may look like', () => {
     ['https://user:secret@example.com/', 'invalid_url'],
     ['https://nowhere.example/', 'unresolvable'],
     ['https://empty.example/', 'unresolvable'],
-  ])('%s is %s', async (url, kind) => {
+  ])('refuses %s as %s', async (url, kind) => {
     const client = add(await localClient({ resolver: names({ 'empty.example': [] }) }));
     expect(await refusalOf(client, url)).toBe(kind);
   });
@@ -137,7 +137,7 @@ describe('names', () => {
     expect((await client.request(delivery(receiver.url))).status).toBe(200);
   });
 
-  it('with a dot at the end are asked for with it, and known to TLS without it', async () => {
+  it('with a dot at the end are resolved with the dot, and sent to TLS without it', async () => {
     const serverNames: unknown[] = [];
     const server = add(
       await startRawTlsServer((socket) => {
@@ -205,14 +205,14 @@ describe('where a refused name leads', () => {
 });
 
 describe('IP literals that ALLOWED_NETWORKS opens', () => {
-  it('are called, IPv4', async () => {
+  it('are called: 127.0.0.1 in 127.0.0.0/8', async () => {
     const client = add(await localClient());
     const { status } = await client.request(delivery(`https://127.0.0.1:${receiver.port}/`));
     expect(status).toBe(200);
     expect(receiver.requests[0]?.headers.host).toBe(`127.0.0.1:${receiver.port}`);
   });
 
-  it('are called, IPv6 with 127.0.0.0/8', async () => {
+  it('are called: ::1, which 127.0.0.0/8 opens too', async () => {
     const onIpv6 = add(await startTlsReceiver(undefined, { host: '::1' }));
     const client = add(await localClient());
     expect((await client.request(delivery(`https://[::1]:${onIpv6.port}/`))).status).toBe(200);

@@ -302,7 +302,7 @@ describe('changing a tool', () => {
     ['an option of two lines', { type: 'string', enum: ['Main\nStreet', 'Side Street'] }],
     ['blanks around an option', { type: 'string', enum: ['Main Street', ' Side Street'] }],
   ])(
-    'shows what does not fit into fields as JSON, and an unchanged save changes nothing: %s',
+    'shows parameters as JSON when they do not fit into fields, and an unchanged save changes nothing: %s',
     async (_what, address) => {
       const parameters = { type: 'object', properties: { address } };
       const made = await createByApi(parameters);
@@ -337,7 +337,7 @@ describe('changing a tool', () => {
     });
   });
 
-  it('leads back to the tool when the address of a form is loaded again, and to the list once the tool is gone', async () => {
+  it('leads to the tool when the address that a form was sent to is opened, and to the list once the tool is removed', async () => {
     const tool = await create(webhookForm());
     for (const action of ['test', 'rotate-secret', 'go-live'])
       expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);
