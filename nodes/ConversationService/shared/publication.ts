@@ -27,13 +27,14 @@ export interface Published extends IDataObject {
 
 /**
  * Whether n8n only starts again: then it publishes every published workflow once more, and what the
- * team has switched off in the service since must stay off.
+ * team has switched off in the service since must stay off. The secret tells that the workflow was
+ * published before: it stays when n8n calls `delete` after a try that failed; the revision does not.
  */
 export const isRestart = (
 	context: Pick<IHookFunctions, 'getActivationMode'>,
-	{ revision }: StoredPublication,
+	{ secret }: StoredPublication,
 ): boolean =>
-	revision !== undefined && ['init', 'leadershipChange'].includes(context.getActivationMode());
+	secret !== undefined && ['init', 'leadershipChange'].includes(context.getActivationMode());
 
 /**
  * Publishes the workflow to the service, as a tool or as the agent, with this workflow as the owner,

@@ -115,6 +115,20 @@ describe('Publishing', () => {
     expect(side.executions).toHaveLength(1);
   });
 
+  it('again because n8n starts again leaves it paused, also after a try that could not reach the service', async () => {
+    const { production: side } = await published();
+    const { id } = await theTool();
+    await stage.service.api.post(`/api/tools/${id}/pause`);
+    const { credential } = stage;
+    stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
+    await failureOf(side.restart());
+    // n8n calls delete after a create that failed.
+    expect(await side.delete()).toBe(false);
+    stage.credential = credential;
+    await side.restart();
+    expect(await theTool()).toMatchObject({ id, status: 'paused', going_live: false });
+  });
+
   it('again because n8n starts again, twice, leaves it paused when its secret was rotated since', async () => {
     const { production: side } = await published();
     const { id } = await theTool();
