@@ -24,10 +24,12 @@ export const readStoredAgent = (context: Pick<IHookFunctions, 'getWorkflowStatic
 export async function publishAgent(context: IHookFunctions): Promise<void> {
 	const stored = readStoredAgent(context);
 	const isToTurnOn = context.getNodeParameter('options.turnOn', true) as boolean;
+	const isAgain = isRestart(context, stored);
 	const wanted = {
 		endpoint: getAddress(context),
 		timeout: readTimeoutSeconds(context, { min: 5, max: 300 }),
-		turn_on: isToTurnOn && !isRestart(context, stored),
+		turn_on: isToTurnOn && !isAgain,
+		...(isAgain ? { keep_settings: true } : {}),
 	};
 	const { notice } = await publish(context, PATH, wanted, stored);
 	if (notice) context.logger.info(`The workflow is the agent. ${notice}`);

@@ -83,6 +83,35 @@ describe('Publishing', () => {
     },
   );
 
+  it('again because n8n starts again leaves the agent off, also after a try that could not reach the service', async () => {
+    const { production: side } = await published();
+    await stage.service.api.patch('/api/agent', { enabled: false, use_webhook: false });
+    const { credential } = stage;
+    stage.credential = { baseUrl: await freeAddress(), apiKey: 'k' };
+    await failureOf(side.restart());
+    // n8n calls delete after a create that failed.
+    expect(await side.delete()).toBe(false);
+    stage.credential = credential;
+    await side.restart();
+    expect(await agent()).toMatchObject({ enabled: false, decided_by: 'keyword' });
+  });
+
+  it('again because n8n starts again leaves the brain that the team chose, also after a try that was undone', async () => {
+    const { production: side } = await published();
+    await stage.service.api.patch('/api/agent', { enabled: false, use_webhook: false });
+    stage.wire.refuses = (method) => (method === 'PUT' ? 500 : undefined);
+    await failureOf(side.restart());
+    stage.wire.refuses = undefined;
+    expect(await side.delete()).toBe(true);
+    expect(await agent()).toMatchObject({ webhook: { removed_at: expect.any(String) } });
+    await side.restart();
+    expect(await agent()).toMatchObject({
+      enabled: false,
+      decided_by: 'keyword',
+      webhook: { removed_at: null },
+    });
+  });
+
   it('for the first time when n8n starts turns the agent on', async () => {
     const { production: side } = trigger();
     await side.restart();

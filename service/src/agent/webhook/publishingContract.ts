@@ -55,6 +55,11 @@ export const publishWebhook = operation('PUT /agent/webhook', {
         .describe(
           'Switches the agent on, and `use_webhook` too, so that customers get the answers of the workflow',
         ),
+      keep_settings: booleanSchema
+        .default(false)
+        .describe(
+          'Leaves `use_webhook` as it is if a workflow was published here before, as n8n wants it when it starts again',
+        ),
       secret_hash: secretHashSchema.describe(
         'SHA-256 of the signing secret that the publisher holds. Without it, or when it is another one, the answer shows a new secret.',
       ),

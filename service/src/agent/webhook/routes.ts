@@ -69,6 +69,7 @@ export function agentWebhookRouter(deps: Deps): Router {
       secretHash: body.secret_hash ?? null,
       takeOver: body.take_over,
       turnOn: body.turn_on,
+      keepSettings: body.keep_settings,
     });
     return publishedWebhookJson(published);
   });

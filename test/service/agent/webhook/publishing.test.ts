@@ -93,6 +93,21 @@ describe('Publishing a workflow as the agent', () => {
     expect(await agent()).toMatchObject({ decided_by: 'webhook' });
   });
 
+  it('with keep_settings leaves the brain that the team chose; the first workflow is what decides', async () => {
+    await publish({ keep_settings: true });
+    expect(await agent()).toMatchObject({ enabled: false, decided_by: 'webhook' });
+    await api.patch('/api/agent', { use_webhook: false });
+    await publish({ keep_settings: true, endpoint: `${ENDPOINT}-2` });
+    expect(await agent()).toMatchObject({ decided_by: 'keyword' });
+    await unpublish();
+    await publish({ keep_settings: true });
+    expect(await agent()).toMatchObject({
+      enabled: false,
+      decided_by: 'keyword',
+      webhook: { removed_at: null },
+    });
+  });
+
   it('again keeps the secret that the publisher holds, and gives a new one to a publisher that lost it', async () => {
     const { secret } = (await publish()).body;
     expect((await publish({ secret_hash: hashOf(secret), timeout: 90 })).body).toMatchObject({

@@ -52,6 +52,7 @@ beforeEach(async () => {
     secretHash: null,
     takeOver: false,
     turnOn: true,
+    keepSettings: false,
   });
 });
 afterEach(() => fresh.remove());

@@ -25,6 +25,8 @@ interface WantedWebhook {
   readonly takeOver: boolean;
   /** Switch the agent on, with the workflow as what decides. */
   readonly turnOn: boolean;
+  /** Whether what the team chose as the brain stays, unless no workflow was published before. */
+  readonly keepSettings: boolean;
 }
 
 export interface PublishedWebhook {
@@ -43,7 +45,7 @@ export interface PublishedWebhook {
 export async function publishWebhook(
   deps: Deps,
   workspace: Workspace,
-  { endpoint, timeoutSeconds, owner, secretHash, takeOver, turnOn }: WantedWebhook,
+  { endpoint, timeoutSeconds, owner, secretHash, takeOver, turnOn, keepSettings }: WantedWebhook,
 ): Promise<PublishedWebhook> {
   await deps.checkTargetUrl(workspace, endpoint, 'endpoint');
   return deps.store.transaction(async (tx) => {
@@ -64,13 +66,14 @@ export async function publishWebhook(
       removedAt: null,
     };
     await tx.agentWebhooks.put(webhook);
-    // When n8n starts again, it publishes again. What the team chose since stays.
     const isAgain =
       before?.removedAt === null &&
       isSameOwner(before.owner, owner) &&
       before.endpoint === endpoint;
+    // When n8n starts again, it publishes again. What the team chose since stays.
+    const isBrainKept = isAgain || (keepSettings && before !== null);
     const changes = {
-      ...(turnOn || !isAgain ? { usesWebhook: true } : {}),
+      ...(turnOn || !isBrainKept ? { usesWebhook: true } : {}),
       ...(turnOn ? { enabled: true } : {}),
     };
     const settings = await changeAgentSettings(tx, deps, workspace, changes);
