@@ -9,7 +9,7 @@ import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock } from './testClock.ts';
 
 interface StoreOptions {
-  /** What the store tells the time by; on PostgreSQL the database's clock goes with it. */
+  /** What the store tells the time by; on PostgreSQL, the database's clock follows it. */
   readonly clock?: SteadyClock;
 }
 

@@ -71,7 +71,12 @@ describe('What is subscribed', () => {
   it.each<[string, string[], boolean, object | null]>([
     ['not by default', ['message.received'], false, { received_as: ['message'] }],
     ['with the option', ['message.received'], true, null],
-    ['no filter for them without the event', ['conversation.opened'], false, null],
+    [
+      'no filter is needed to leave them out without message.received',
+      ['conversation.opened'],
+      false,
+      null,
+    ],
   ])(
     'includes the answers to waiting workflows: %s',
     async (_when, events, includeAnswers, filter) => {
@@ -95,7 +100,7 @@ describe('What is subscribed', () => {
     expect(await eventsAt(side)).toEqual([['payment.paid']]);
   });
 
-  it('asks for an event when none is chosen', async () => {
+  it('is nothing when no event is chosen: the error asks for one', async () => {
     expect(await failureOf(trigger({ events: [] }).production.activate())).toMatchObject({
       name: 'NodeOperationError',
       message:
@@ -130,7 +135,7 @@ describe('Publishing again', () => {
         side.staticData = copy;
       },
     ],
-  ])('heals itself when %s', async (_what, damage) => {
+  ])('repairs the subscription when %s', async (_what, damage) => {
     const side = await activated();
     await damage(side);
     await side.activate();
@@ -186,7 +191,7 @@ describe('Publishing again', () => {
     expect((await send(side)).status).toBe(200);
   });
 
-  it('moves with another credential: subscribes at the new service and refuses the old secret', async () => {
+  it('with the credential of another service subscribes there, and refuses the old secret', async () => {
     const other = await scene.startOtherService();
     const side = await activated();
     const old = stored(side)!.secret;
@@ -204,7 +209,7 @@ describe('What another n8n has published', () => {
   const addressElsewhere = (side: Side) =>
     side.url.replace(new URL(side.url).origin, 'https://127.0.0.1:9');
 
-  it('is refused with the holder, and taken over when that is wanted', async () => {
+  it('cannot be published here too: the error names the holder; with "Take Over", it is taken over', async () => {
     const copy = trigger();
     const side = copy.production;
     const { id } = await subscribe(addressElsewhere(side), { events: EVENTS, owner: ELSEWHERE });
@@ -222,7 +227,7 @@ describe('What another n8n has published', () => {
     expect((await send(side)).status).toBe(200);
   });
 
-  it('stays when a clone of that n8n is unpublished, which knows its id', async () => {
+  it('stays when a workflow here, whose static data was cloned from there, is unpublished', async () => {
     const side = await activated();
     const { id, revision, secret } = await subscribe(addressElsewhere(trigger().production), {
       owner: ELSEWHERE,

@@ -10,15 +10,12 @@ import {
 } from '../../helpers/browserless.ts';
 import { readChatStream, type ChatStreamReader } from '../../helpers/chatStreamReader.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
-import { teamOfTwo } from '../../helpers/teamOfTwo.ts';
+import { BEN, teamOfTwo } from '../../helpers/teamOfTwo.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { accepts, OWNER, startWorkflowServer } from '../../service/agent/webhook/workflowStage.ts';
 import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
-
-/** The second member that `teamOfTwo` creates. */
-const BEN = { email: 'ben@example.com', password: 'a second good password' };
 
 /** What an open page is told. */
 interface Live {
@@ -54,12 +51,12 @@ const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
 
 describe('who signs in at one of two API processes', () => {
   /** The status with which a process answers a browser that signed in at another process. */
-  const openAt = (url: string, { cookie }: Browserless) =>
+  const statusAt = (url: string, { cookie }: Browserless) =>
     fetch(`${url}/account`, { headers: { cookie }, redirect: 'manual' }).then(
       ({ status }) => status,
     );
 
-  it('may send a form to one that the other has shown', async () => {
+  it('may send to one process a form that the other has shown', async () => {
     const browser = await signedInBrowser(first().url);
     const page = await browser.get('/keys');
     const answer = await fetch(`${second().url}/keys`, {
@@ -76,15 +73,15 @@ describe('who signs in at one of two API processes', () => {
   it('is let in by the other, until the session is ended at one of them', async () => {
     const one = await signedInBrowser(first().url);
     const elsewhere = await signedInBrowser(second().url);
-    expect([await openAt(second().url, one), await openAt(first().url, elsewhere)]).toEqual([
+    expect([await statusAt(second().url, one), await statusAt(first().url, elsewhere)]).toEqual([
       200, 200,
     ]);
     await one.post('/sign-out');
-    expect([await openAt(second().url, one), await openAt(first().url, elsewhere)]).toEqual([
+    expect([await statusAt(second().url, one), await statusAt(first().url, elsewhere)]).toEqual([
       303, 200,
     ]);
     await elsewhere.post('/sign-out-everywhere');
-    expect(await openAt(first().url, elsewhere)).toBe(303);
+    expect(await statusAt(first().url, elsewhere)).toBe(303);
   });
 
   it('is let in by neither once removed at one', async () => {
@@ -100,12 +97,12 @@ describe('who signs in at one of two API processes', () => {
       email: 'bob@example.com',
       password: 'another long password',
     });
-    expect(await openAt(first().url, bob)).toBe(200);
+    expect(await statusAt(first().url, bob)).toBe(200);
     const id = /\/team\/members\/(mbr_\w+)\/remove"[^>]*>(?:(?!<\/form>).)*Remove Bob/s.exec(
       (await ana.get('/team')).html,
     )![1]!;
     await ana.post(`/team/members/${id}/remove`);
-    for (const { url } of [first(), second()]) expect(await openAt(url, bob)).toBe(303);
+    for (const { url } of [first(), second()]) expect(await statusAt(url, bob)).toBe(303);
   });
 
   it('revokes a key at one, and both refuse it', async () => {
@@ -127,7 +124,7 @@ describe('who signs in at one of two API processes', () => {
   });
 });
 
-describe('what is open at one of two API processes', () => {
+describe('a page that is open at one of two API processes', () => {
   const open: (Live | ChatStreamReader)[] = [];
   afterAll(() => {
     for (const each of open) each.close();
@@ -137,7 +134,7 @@ describe('what is open at one of two API processes', () => {
     return stream;
   };
 
-  it('a chat shows what the team writes at the other, each message once and in order', async () => {
+  it('shows a customer what the team writes at the other, each message once and in order', async () => {
     const customer = await visitor(cluster);
     const stream = kept(await readChatStream(first().url, customer.token));
     const { body } = await customer.write(second(), 'hello');
@@ -148,7 +145,7 @@ describe('what is open at one of two API processes', () => {
     expect(stream.seen.map(({ text }) => text)).toEqual(['hello', ...texts]);
   });
 
-  it("the team's screen hears of what a customer writes at the other", async () => {
+  it('tells the team of what a customer writes at the other', async () => {
     const ana = await signedInBrowser(first().url);
     const customer = await visitor(cluster);
     const live = kept(await openLive(first().url, ana.cookie));
@@ -162,7 +159,7 @@ describe('what is open at one of two API processes', () => {
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
   });
 
-  it('a chat shows typing while a worker runs a workflow’s turn, until the turn is ended at the other', async () => {
+  it('shows a customer typing while a worker runs a workflow’s turn, until the turn is ended at the other', async () => {
     const workflow = await startWorkflowServer();
     workflow.answer(accepts);
     const { api } = second();
@@ -174,13 +171,13 @@ describe('what is open at one of two API processes', () => {
     await waitFor('the chat to show it', () => stream.told.at(-1) === 'typing');
     await api.post(`/api/agent-turns/${body.turn_id}/end`, {});
     await waitFor('the chat to show the end', () => stream.told.at(-1) === 'not typing');
-    // On a busy machine it has once been told again.
+    // Only the first three: on a busy machine, the chat may be told the same once more.
     expect(stream.told.slice(0, 3)).toEqual(['hello', 'typing', 'not typing']);
     await api.patch('/api/agent', { enabled: false });
     await workflow.close();
   });
 
-  it('a thread shows which member looks or writes at the other', async () => {
+  it('shows which member looks or writes at the other', async () => {
     const { ana, ben } = await teamOfTwo(first());
     const elsewhere = await signedInBrowser(second().url, BEN);
     const customer = await visitor(cluster);
@@ -198,7 +195,7 @@ describe('what is open at one of two API processes', () => {
     expect((await ben.get(path)).text).toBe('');
   });
 
-  it("the team's screen hears of a workflow's question at the other", async () => {
+  it("tells the team of a workflow's question at the other", async () => {
     const ana = await signedInBrowser(first().url);
     const live = kept(await openLive(first().url, ana.cookie));
     await second().api.post('/api/waits', {

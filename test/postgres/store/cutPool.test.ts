@@ -1,4 +1,4 @@
-// Connections that were all cut, before their pool knows of it.
+// Connections that were cut while they lay in their pool, which does not know it yet.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
@@ -18,7 +18,7 @@ class CutDatabase extends WrappedDatabase {
   }
 }
 
-describe('a pool whose connections were cut', () => {
+describe('a store whose connections were cut', () => {
   let schema: string;
   let database: CutDatabase;
   let store: ContractStore;
@@ -33,18 +33,21 @@ describe('a pool whose connections were cut', () => {
   });
   const write = () => store.transaction((tx) => tx.others.put({ id: 'a' }));
 
-  it.each([1, 8])('is no outage: %d of them are passed over', async (dead) => {
-    database.dead = dead;
-    await write();
-    expect([database.dead, store.fault]).toEqual([0, null]);
-  });
+  it.each([1, 8])(
+    'writes after passing over %d dead connections, and reports no fault',
+    async (dead) => {
+      database.dead = dead;
+      await write();
+      expect([database.dead, store.fault]).toEqual([0, null]);
+    },
+  );
 
-  it('is an outage when every connection is dead, until one works', async () => {
+  it('is unavailable while every connection is dead', async () => {
     database.dead = Infinity;
     await expect(write()).rejects.toThrow(StoreUnavailable);
     expect(store.fault).toMatch(/the connection was lost$/);
     database.dead = 0;
-    await waitFor('it to end', () => store.fault === null);
+    await waitFor('the outage to end', () => store.fault === null);
     await write();
   });
 });

@@ -35,8 +35,8 @@ describe('/metrics counts deliveries', () => {
     await service?.stop();
     await receiver?.close();
   });
-  const outcome = async (of: string, event = 'message.received') =>
-    (await readMetrics(service.url)).value(DELIVERIES, { outcome: of, event });
+  const deliveryCount = async (outcome: string, event = 'message.received') =>
+    (await readMetrics(service.url)).value(DELIVERIES, { outcome, event });
 
   it('by outcome and event, and attempts by status class and by what went wrong', async () => {
     const fresh = await readMetrics(service.url);
@@ -49,10 +49,10 @@ describe('/metrics counts deliveries', () => {
     const customer = await chatCustomer(service.url);
     script = [500, 'reset', 'hang', 200];
     await customer.write('arrives at the fourth try');
-    await waitFor('one delivered', async () => (await outcome('delivered')) === 1);
+    await waitFor('one delivered', async () => (await deliveryCount('delivered')) === 1);
     script = [400];
     await customer.write('is refused');
-    await waitFor('one failed', async () => (await outcome('failed')) === 1);
+    await waitFor('one failed', async () => (await deliveryCount('failed')) === 1);
 
     const metrics = await readMetrics(service.url);
     const attempts = (status_class: string, error = '') =>
@@ -72,22 +72,22 @@ describe('/metrics counts deliveries', () => {
     expect(metrics.value('conversation_service_delivery_wait_seconds_sum')).toBeGreaterThan(1.9);
   });
 
-  it('once more when one is sent again by hand, but not its wait', async () => {
+  it('again when they are redelivered by hand, but not their wait', async () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     await (await chatCustomer(service.url)).write('hello');
-    await waitFor('one delivered', async () => (await outcome('delivered')) === 1);
+    await waitFor('one delivered', async () => (await deliveryCount('delivered')) === 1);
     const [{ id: delivery }] = (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data;
     script = [404];
     await service.api.post(`/api/hooks/${id}/deliveries/${delivery}/redeliver`);
-    await waitFor('one failed', async () => (await outcome('failed')) === 1);
+    await waitFor('one failed', async () => (await deliveryCount('failed')) === 1);
     await service.api.post(`/api/hooks/${id}/deliveries/${delivery}/redeliver`);
-    await waitFor('two delivered', async () => (await outcome('delivered')) === 2);
+    await waitFor('two delivered', async () => (await deliveryCount('delivered')) === 2);
     expect(
       (await readMetrics(service.url)).value('conversation_service_delivery_wait_seconds_count'),
     ).toBe(1);
   });
 
-  it('also cancelled ones, and shows in the queue what waits and what is under way', async () => {
+  it('that are cancelled, and shows how many jobs of the queue wait and how many are in flight', async () => {
     await service.restart({ DELIVERY_TIMEOUT_MS: '60000' });
     const { id } = await receiver.subscribe(service, 'message.received');
     const customer = await chatCustomer(service.url);
@@ -105,7 +105,10 @@ describe('/metrics counts deliveries', () => {
     expect(oldestDueS).toBeLessThan(30);
     await service.api.delete(`/api/hooks/${id}?pending=cancel`);
     for (const response of held) response.end();
-    await waitFor('the two others to be cancelled', async () => (await outcome('cancelled')) === 2);
+    await waitFor(
+      'the two others to be cancelled',
+      async () => (await deliveryCount('cancelled')) === 2,
+    );
     await waitFor('an empty queue', async () => {
       const metrics = await readMetrics(service.url);
       return metrics.value('conversation_service_queue_waiting_jobs', queue) === 0;
@@ -116,24 +119,24 @@ describe('/metrics counts deliveries', () => {
     await receiver.subscribe(service, 'message.received');
     await receiver.subscribe(service, 'conversation.opened', '/opened');
     const customer = await chatCustomer(service.url);
-    const status = async (of: string) =>
-      (await readMetrics(service.url)).value('conversation_service_subscriptions', { status: of });
+    const subscriptionCount = async (status: string) =>
+      (await readMetrics(service.url)).value('conversation_service_subscriptions', { status });
     await customer.write('this one arrives');
-    await waitFor('one to arrive', async () => (await outcome('delivered')) === 1);
+    await waitFor('one to arrive', async () => (await deliveryCount('delivered')) === 1);
     await waitFor(
       'the other to arrive',
-      async () => (await outcome('delivered', 'conversation.opened')) === 1,
+      async () => (await deliveryCount('delivered', 'conversation.opened')) === 1,
     );
     script = [400, 400, 400, 400, 400];
     for (let n = 0; n < 5; n++) await customer.write(`refused ${n}`);
-    await waitFor('one failing', async () => (await status('failing')) === 1);
-    expect(await status('active')).toBe(1);
+    await waitFor('one failing', async () => (await subscriptionCount('failing')) === 1);
+    expect(await subscriptionCount('active')).toBe(1);
     await customer.write('arrives again');
-    await waitFor('none failing', async () => (await status('failing')) === 0);
+    await waitFor('none failing', async () => (await subscriptionCount('failing')) === 0);
   });
 });
 
-describe('/metrics tells how the service is', () => {
+describe('/metrics describes the service', () => {
   let service: TestService;
   beforeEach(async () => {
     service = await startTestService();
@@ -185,7 +188,7 @@ describe('/metrics tells how the service is', () => {
     expect(requests('other', '/api/other', '4xx')).toBe(1);
   });
 
-  it('the event loop, the memory, the files of the store and its faults', async () => {
+  it('by its event loop, its memory, and the files and the faults of its store', async () => {
     await (await chatCustomer(service.url)).write('hello');
     // Each round blocks the event loop for 0.3 s. Another follows if the timer that measures had no
     // turn before the reading.
@@ -251,7 +254,7 @@ describe('who may read /metrics', () => {
       'X-Forwarded-Host',
     ])
       expect([name, await status({ [name]: '127.0.0.1' })]).toEqual([name, 401]);
-    // As from a page in a browser on this machine, whose domain was made to point to it.
+    // DNS rebinding: a browser on this machine sends the domain of a page that now points here.
     expect(await statusWithHost('rebound.example.com')).toBe(401);
     expect(await statusWithHost(`[::1]:${port}`)).toBe(200);
     const refused = await (
@@ -266,7 +269,7 @@ describe('who may read /metrics', () => {
     .flat()
     .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
   (outside === undefined ? it.skip : it)(
-    'without METRICS_TOKEN: not who comes over the network',
+    'without METRICS_TOKEN: nobody who comes over the network',
     async () => {
       service = await startTestService({
         env: { HOST: '0.0.0.0', PORT: String(await freePort()) },

@@ -1,4 +1,4 @@
-// On PostgreSQL: brings about an order of two changes by holding a row that one of them needs.
+// On PostgreSQL: decides which of two changes comes first by holding a row that the other needs.
 import pg from 'pg';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 

@@ -1,5 +1,5 @@
-// Texts to WhatsApp that are written at the moment when the text before ends: none is left without
-// its job, and each is sent once.
+// Texts to WhatsApp that are written at the moment when the job of the previous text ends: none is
+// left without a job, and each is sent once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   accept,
@@ -30,7 +30,7 @@ describe('texts to WhatsApp customers', () => {
   });
   afterAll(() => graph?.close());
 
-  it('are all sent, each once and in order, also those that are written at the moment when the one before ends', async () => {
+  it('are all sent, each once and in order, even when one is written while the previous one is being sent', async () => {
     const customers = new Map<string, Customer>();
     for (const n of upTo(6))
       customers.set(`1415555300${n}`, await account.customer(`1415555300${n}`));
@@ -56,7 +56,7 @@ describe('texts to WhatsApp customers', () => {
       await waitFor(`all texts to ${phone}`, () => textsTo(phone).length >= TEXTS, {
         timeoutMs: 30_000,
       });
-      await waitFor('their end', async () =>
+      await waitFor('none to be pending', async () =>
         (await customers.get(phone)!.deliveries()).every(({ state }) => state !== 'pending'),
       );
       expect(textsTo(phone)).toEqual(upTo(TEXTS).map((n) => `text ${n + 1}`));

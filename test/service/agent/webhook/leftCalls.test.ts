@@ -16,7 +16,7 @@ afterAll(async () => {
   await workflow?.close();
 });
 
-it('end in a sentence of the service, beside the turn of the workflow', async () => {
+it('a tool call that began before is reported to the customer by the service; the workflow gets no turn for it', async () => {
   await agent.tool('refund', { ask_before_running: true });
   agent.tools.on('refund', answers({ message: 'Refunded.' }));
   agent.model.answerBy(({ body }) =>

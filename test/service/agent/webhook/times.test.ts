@@ -76,7 +76,7 @@ describe('a workflow that cannot be reached', () => {
     expect(await talk.turnIn('answered')).toMatchObject({ attempts: 3, problem: null });
   });
 
-  it('fails after 60 seconds: the fixed sentence, and a person', async () => {
+  it('fails its turn after 60 seconds: the customer gets the fixed sentence and a person', async () => {
     stage.workflow.answer(answers({ message: 'not registered' }, 404));
     const talk = await stage.talk('hello');
     await stage.workflow.turn();
@@ -164,7 +164,7 @@ describe('an unpublished workflow', () => {
 });
 
 describe('a workflow that does not answer in time', () => {
-  it('fails by HTTP, and what comes later is refused', async () => {
+  it('fails its turn when the HTTP answer is late, and a reply after that is refused', async () => {
     await stage.publish({ timeout: 5 });
     stage.workflow.answer(hangs);
     const talk = await stage.talk('hello');
@@ -180,7 +180,7 @@ describe('a workflow that does not answer in time', () => {
     expect(stage.workflow.turns).toHaveLength(1);
   });
 
-  it('fails after 202', async () => {
+  it('fails its turn when no reply follows a 202', async () => {
     const { talk } = await stage.acceptedTurn();
     skewMs += 62_000;
     expect(await talk.turnIn('failed')).toMatchObject({
@@ -189,7 +189,7 @@ describe('a workflow that does not answer in time', () => {
     expect(await talk.replies()).toEqual([FAILED]);
   });
 
-  it('fails when it replied that more follows, and nothing came', async () => {
+  it('fails its turn when it replied that more follows, and nothing came', async () => {
     const { talk, id } = await stage.acceptedTurn();
     await stage.operate(id, 'replies', { text: 'One moment.', more_follows: true });
     skewMs += 62_000;

@@ -139,7 +139,7 @@ describe('Idempotency-Key', () => {
     ['/api/hooks', SUBSCRIPTION, 'target_url'],
     ['/api/tools', TOOL, 'endpoint'],
   ])(
-    'a host name that is slow to look up holds up no other call: PATCH %s',
+    'holds up no other call while a host name is slow to look up: PATCH %s',
     async (to, fields, field) => {
       const { status, body } = await service.api.post(to, fields);
       expect(status).toBe(201);
