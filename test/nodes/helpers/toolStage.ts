@@ -27,7 +27,7 @@ export interface Tool extends Json {
 }
 export const tools = async (): Promise<Tool[]> =>
   (await stage.service.api.get('/api/tools?limit=200')).body.data;
-export const named = async (name: string): Promise<Tool | undefined> =>
+export const toolNamed = async (name: string): Promise<Tool | undefined> =>
   (await tools()).find((tool) => tool.name === name);
 export const theTool = async (): Promise<Tool> => {
   const all = await tools();
@@ -35,16 +35,17 @@ export const theTool = async (): Promise<Tool> => {
   return all[0]!;
 };
 export const untilLive = (name = 'find_order') =>
-  waitFor(`${name} to be live`, async () => (await named(name))?.status === 'live');
+  waitFor(`${name} to be live`, async () => (await toolNamed(name))?.status === 'live');
 export const untilTested = (name = 'find_order') =>
   waitFor(`the test of ${name}`, async () => {
-    const tool = await named(name);
+    const tool = await toolNamed(name);
     return tool?.last_test && !tool.going_live && tool;
   });
 
 type Stored = { name?: string; secret?: string; revision?: number; draftId?: string };
 export const stored = (side: Side): Stored => (side.staticData['node:Trigger'] ?? {}) as Stored;
-export const calls = (ending: string, method = 'POST') =>
+/** The requests of the nodes to paths of the service that end so. */
+export const requestsTo = (ending: string, method = 'POST') =>
   stage.wire.seen.filter((each) => each.method === method && each.path.endsWith(ending));
 
 export const FIELDS = [{ name: 'order_number' }];
@@ -53,7 +54,7 @@ export const PARAMETERS: TriggerOptions['parameters'] = {
   toolDescription: 'Finds an order.',
   parameters: { fields: FIELDS },
 };
-/** Answers as n8n does when the last node finishes. */
+/** Makes a trigger whose workflow answers as n8n does when the last node finishes. */
 export function trigger(
   parameters: TriggerOptions['parameters'] = {},
   options: Partial<TriggerOptions> = {},
@@ -80,10 +81,13 @@ export async function published(
   return made;
 }
 export const newestCall = () => newestCallOf(stage.service.api, 'tool=find_order');
-/** Has the service call a live tool, as its test does. */
+/** Has the service call a tool as a test. @returns how the call ended */
 export const call = async (name = 'find_order', args: Json = { order_number: 'A-1042' }) =>
-  (await stage.service.api.post(`/api/tools/${(await named(name))!.id}/test`, { arguments: args }))
-    .body as Json & { status: string };
+  (
+    await stage.service.api.post(`/api/tools/${(await toolNamed(name))!.id}/test`, {
+      arguments: args,
+    })
+  ).body as Json & { status: string };
 export const define = async (name: string, endpoint: string, changes: Json = {}): Promise<Tool> =>
   (
     await stage.service.api.post('/api/tools', {

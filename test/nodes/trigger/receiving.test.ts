@@ -94,7 +94,7 @@ describe('Verification', () => {
   it('verifies during the overlap after rotations at the service, and has the new secret after publishing again', async () => {
     const event = 'conversation.opened';
     const side = await activated({ events: [event] });
-    const opens = async (nth: number) => {
+    const receiveNewConversation = async (nth: number) => {
       await (await chatCustomer(scene.service.url)).write('Hello');
       await waitFor('the event', () => side.executions.length === nth);
     };
@@ -103,41 +103,41 @@ describe('Verification', () => {
         id: string;
         secret: string;
       };
-    await opens(1);
+    await receiveNewConversation(1);
     expect(log.warnings).toEqual([]);
     const { secret: second } = await rotate();
-    await opens(2);
+    await receiveNewConversation(2);
     expect(log.warnings).toEqual([
       expect.stringMatching(
         /The secret of this subscription was rotated .* publish it again within 24 hours of the rotation/,
       ),
     ]);
     await rotate();
-    await opens(3);
+    await receiveNewConversation(3);
     expect(log.warnings).toHaveLength(1); // once an hour is enough
 
     await side.deactivate();
     await side.activate();
-    await opens(4);
+    await receiveNewConversation(4);
     expect(log.warnings).toHaveLength(1);
     expect((await send(side, { payload: payloadOf(event), secret: second })).status).toBe(401);
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('refuses what comes when its secret was revoked; publishing again brings it', async () => {
+  it('refuses an event when the secret that the trigger knows was revoked; publishing again brings the event', async () => {
     const event = 'conversation.opened';
     const side = await activated({ events: [event] });
-    const hook = () => stored(side)!.id;
-    await scene.service.api.post(`/api/hooks/${hook()}/rotate-secret`);
+    const hookId = () => stored(side)!.id;
+    await scene.service.api.post(`/api/hooks/${hookId()}/rotate-secret`);
     expect(
-      (await scene.service.api.post(`/api/hooks/${hook()}/revoke-previous-secrets`)).body,
+      (await scene.service.api.post(`/api/hooks/${hookId()}/revoke-previous-secrets`)).body,
     ).toMatchObject({ revoked: 1 });
     await (await chatCustomer(scene.service.url)).write('Hello');
     await waitFor(
       'the refusal',
       async () =>
-        (await scene.service.api.get(`/api/hooks/${hook()}/deliveries?status=failed`)).body.data[0]
-          ?.attempts[0].status_code === 401,
+        (await scene.service.api.get(`/api/hooks/${hookId()}/deliveries?status=failed`)).body
+          .data[0]?.attempts[0].status_code === 401,
     );
     await side.deactivate();
     await side.activate();
@@ -272,7 +272,7 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(2);
   });
 
-  it('takes a manual redelivery once, however often the service has to send it, and the next one that is asked for', async () => {
+  it('takes each manual redelivery once, however often the service has to send it', async () => {
     const side = await activated();
     const payload = payloadOf();
     const t = now();

@@ -3,11 +3,11 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { failureOf, listenToLog } from '../helpers/n8n.ts';
 import { freeAddress } from '../helpers/strangers.ts';
 import {
-  calls,
+  requestsTo,
   define,
   elsewhere,
   untilLive,
-  named,
+  toolNamed,
   published,
   stage,
   stored,
@@ -55,7 +55,7 @@ describe('Listening for a test event', () => {
     const before = await theTool();
     await made.test.activate();
     await waitFor('the call', () => made.test.executions.length > 0);
-    expect(await named('find_order')).toEqual(before);
+    expect(await toolNamed('find_order')).toEqual(before);
     await made.test.deactivate();
     expect(await theTool()).toEqual(before);
     expect(made.production.executions).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('Listening for a test event', () => {
     await made.production.activate();
     await untilLive();
     await made.production.deactivate();
-    expect(await named('find_order_test')).toEqual(draft);
+    expect(await toolNamed('find_order_test')).toEqual(draft);
   });
 
   it('leaves the published tool alone when the static data was lost', async () => {
@@ -86,7 +86,7 @@ describe('Listening for a test event', () => {
     await quiet.test.activate();
     await asked.test.activate();
     await waitFor('the call of the one that asked', () => asked.test.executions.length > 0);
-    expect(calls(`${stored(quiet.test).draftId}/test`)).toEqual([]);
+    expect(requestsTo(`${stored(quiet.test).draftId}/test`)).toEqual([]);
     expect(quiet.test.executions).toEqual([]);
   });
 

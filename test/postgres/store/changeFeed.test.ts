@@ -1,4 +1,4 @@
-// What the change feed owes when transactions run side by side and end in another order than they
+// What the change feed promises when transactions run side by side and end in another order than they
 // began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
@@ -10,7 +10,7 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
-describe('the change feed beside transactions that last', () => {
+describe('the change feed', () => {
   let schema: string;
   let store: ContractStore;
   let seen: (Change | Gap)[];
@@ -38,7 +38,7 @@ describe('the change feed beside transactions that last', () => {
       'gap' in change ? 'gap' : `${change.id} ${(change.document as Thing).number}`,
     );
 
-  it('waits for none of them: not for what somebody else does on the same server, not for one of ours', async () => {
+  it('waits for no long transaction: neither for one of ours nor for one of another program on the server', async () => {
     const [stranger] = clients as [pg.Client];
     await stranger.query('BEGIN');
     await stranger.query('SELECT pg_current_xact_id()');
@@ -121,7 +121,7 @@ describe('the change feed beside transactions that last', () => {
     expect(seen).toHaveLength(6002);
   });
 
-  describe('read by a process', () => {
+  describe('as one process reads it', () => {
     /** How far the database's clock has gone on while this machine's stood still. */
     let sleptMs = 0;
     class SleptDatabase extends WrappedDatabase {
@@ -142,9 +142,9 @@ describe('the change feed beside transactions that last', () => {
       changes = new ChangeReader(
         database,
         schema,
-        10,
-        () => false,
-        () => {},
+        10, // changes that are kept
+        () => false, // never down
+        () => {}, // the time is not of interest
       );
       await changes.start();
     });

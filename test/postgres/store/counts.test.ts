@@ -1,4 +1,5 @@
-// What limits count on PostgreSQL: the table does not grow without end, and counts at once add up.
+// What limits count on PostgreSQL: the table does not grow without end, and simultaneous counts add
+// up.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import {
@@ -23,7 +24,7 @@ afterEach(async () => {
   await removeSchema(schema);
 });
 
-it('keeps of too many counts those that end last', async () => {
+it('keeps only the counts that end last when there are too many', async () => {
   const begun = Date.now();
   await client.query(
     `INSERT INTO "${schema}".counts SELECT 'key' || n, 1, $1::bigint + n FROM generate_series(1, 5000) n`,
@@ -39,7 +40,7 @@ it('keeps of too many counts those that end last', async () => {
   expect(Number((await rows()).first)).toBe(begun + 60_000 + 4901);
 });
 
-it('answers each of the calls that are counted at once by its own count', async () => {
+it('gives each of several simultaneous calls the answer to its own count', async () => {
   const limiter = postgresLimiters(store as unknown as CountingStore)({
     name: 'test',
     most: 4,

@@ -101,56 +101,56 @@ describe('of two processes', () => {
   afterEach(() => stage.close());
 
   it('one leaves a group to the other while the other has jobs of it', async () => {
-    const { stopped, other } = stage;
-    const group = await groupOf(stopped, other);
-    await add(stopped, 'a', group);
-    await claimAll(stopped, 'a');
-    await add(stopped, 'b', group);
+    const { stoppable, other } = stage;
+    const group = await groupOf(stoppable, other);
+    await add(stoppable, 'a', group);
+    await claimAll(stoppable, 'a');
+    await add(stoppable, 'b', group);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
       expect(await claim(other)).toEqual([]);
       await sleep(20);
     }
-    await claimAll(stopped, 'b');
+    await claimAll(stoppable, 'b');
   });
 
   it("one takes the other's work when the other is alive and takes none", async () => {
-    const { stopped, other } = stage;
-    const group = await groupOf(stopped, other);
+    const { stoppable, other } = stage;
+    const group = await groupOf(stoppable, other);
     await add(other, 'a', group);
     await claimAll(other, 'a');
   });
 
-  it('one goes on with a group when the other stops in the middle of it, and the other claims nothing of it when it is back', async () => {
-    const { stopped, other, database } = stage;
-    const group = await groupOf(stopped, other);
-    await add(stopped, 'a', group);
-    await claimAll(stopped, 'a');
+  it('one goes on with a group when the other stops in the middle of it; once back, the other claims no job a second time', async () => {
+    const { stoppable, other, database } = stage;
+    const group = await groupOf(stoppable, other);
+    await add(stoppable, 'a', group);
+    await claimAll(stoppable, 'a');
     database.stop();
     await add(other, 'b', group);
     await claimAll(other, 'b');
     database.goOn();
-    expect(await claim(stopped)).toEqual([]);
+    expect(await claim(stoppable)).toEqual([]);
     await complete(other, 'a');
     await add(other, 'c', group);
     const claimed = new Set<string>();
     await waitFor('it to be claimed', async () => {
-      for (const store of [stopped, other]) for (const id of await claim(store)) claimed.add(id);
+      for (const store of [stoppable, other]) for (const id of await claim(store)) claimed.add(id);
       return claimed.size > 0;
     });
     expect([...claimed]).toEqual(['c']);
   });
 
   it('one finds a job that was not announced, as when a process dies after its commit', async () => {
-    const { stopped, other } = stage;
-    const group = await groupOf(other, stopped);
+    const { stoppable, other } = stage;
+    const group = await groupOf(other, stoppable);
     await insertJob(stage, group, 'now()');
     await claimAll(other, 'b');
   });
 
   it('one finds old jobs too after its notifications were cut off', async () => {
-    const { client, schema, stopped, other } = stage;
-    const group = await groupOf(other, stopped);
+    const { client, schema, stoppable, other } = stage;
+    const group = await groupOf(other, stoppable);
     await insertJob(stage, group, 'to_timestamp(0)');
     await client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' AND strpos(query, $1) > 0`,

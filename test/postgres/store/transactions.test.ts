@@ -62,15 +62,15 @@ describe('a transaction on PostgreSQL', () => {
   });
   const read = (id: string) => other.transaction((tx) => tx.things.peek(id));
 
-  it('that only reads opens none in the database', async () => {
+  it('that only reads opens no transaction in the database', async () => {
     await put(other, thing('a'));
-    const looking = await database.during(() =>
+    const traffic = await database.during(() =>
       store.transaction(async (tx) => [
         await tx.things.peek('a'),
         await tx.things.find({ where: { group: 'g' }, limit: 9 }),
       ]),
     );
-    expect(looking).toEqual({ sent: ['SELECT', 'SELECT'], trips: 2 });
+    expect(traffic).toEqual({ sent: ['SELECT', 'SELECT'], trips: 2 });
   });
 
   it('sends reads that are made together in one trip, also of several collections, and gives each its result', async () => {
@@ -82,7 +82,7 @@ describe('a transaction on PostgreSQL', () => {
     );
     await other.transaction((tx) => tx.others.put({ id: 'o' }));
     let seen: unknown;
-    const looking = await database.during(async () => {
+    const traffic = await database.during(async () => {
       seen = await store.transaction((tx) =>
         Promise.all([
           tx.things.find({ where: {}, orderBy: 'number', direction: 'desc', limit: 3 }),
@@ -98,8 +98,8 @@ describe('a transaction on PostgreSQL', () => {
       Array.isArray(each) ? each.map(({ id }) => id).join('') : (each?.id ?? null),
     );
     expect(ids).toEqual(['dcb', 'o', 'ab', '', 'd', null]);
-    expect(looking.trips).toBe(1);
-    expect(looking.sent.length).toBeLessThan(5);
+    expect(traffic.trips).toBe(1);
+    expect(traffic.sent.length).toBeLessThan(5);
   });
 
   it('that changes what it has locked takes two trips: lock, then writes and commit together', async () => {
@@ -134,7 +134,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(await read('d')).toEqual(thing('d'));
   });
 
-  it('keeps nothing of the writes that a read was about to send, when it fails at that moment', async () => {
+  it('that fails while a read is about to send its writes keeps none of them', async () => {
     const failing = store.transaction(async (tx) => {
       await tx.things.put(thing('a'));
       await Promise.all([
@@ -149,10 +149,10 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it.each([
-    ['put', (tx: ContractTransaction) => tx.things.put(thing('a', { number: 10 }))],
+    ['written', (tx: ContractTransaction) => tx.things.put(thing('a', { number: 10 }))],
     ['deleted', (tx: ContractTransaction) => tx.things.delete('a')],
   ])(
-    'runs again when what it found without a lock was changed before it is %s',
+    'runs again when a document that it found without a lock has changed before being %s',
     async (_what, write) => {
       await put(other, thing('a', { number: 1 }));
       const found: number[] = [];
@@ -190,7 +190,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(await read('new')).toEqual(thing('new'));
   });
 
-  it('that finds all connections in use for long is refused as busy; the database is not taken for gone', async () => {
+  it('that waits too long for a connection is refused because all are in use, and the store reports no fault', async () => {
     const few = await openStore(schema, { connections: 2 });
     const claim = () => few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 });
     const gate = Promise.withResolvers<undefined>();

@@ -16,9 +16,9 @@ export const SOON = { timeoutMs: 12_000 };
 
 export interface Stage {
   readonly schema: string;
-  /** The database of `stopped`. */
+  /** The database of `stoppable`. */
   readonly database: StoppableDatabase;
-  readonly stopped: ContractStore;
+  readonly stoppable: ContractStore;
   readonly other: ContractStore;
   /** Belongs to neither process. */
   readonly client: pg.Client;
@@ -28,18 +28,18 @@ export interface Stage {
 export async function openStage(): Promise<Stage> {
   const schema = freshSchema();
   const database = new StoppableDatabase();
-  const stopped = await openStore(schema, { database });
+  const stoppable = await openStore(schema, { database });
   const other = await openStore(schema);
   const client = await openClient();
   return {
     schema,
     database,
-    stopped,
+    stoppable,
     other,
     client,
     async close() {
       database.goOn();
-      await stopped.close();
+      await stoppable.close();
       await other.close();
       await client.end();
       await removeSchema(schema);

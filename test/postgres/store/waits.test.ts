@@ -34,9 +34,9 @@ describe('two that share no document', () => {
   ])(
     'add jobs to the same group, due %s, while one is stopped before its commit',
     async (_when, inMs) => {
-      const { stopped, other, database } = stage;
+      const { stoppable, other, database } = stage;
       database.stopBeforeCommit();
-      const first = write(stopped, 'a', inMs);
+      const first = write(stoppable, 'a', inMs);
       await waitFor('it to stand before its commit', () => database.stopped > 0);
       await soon('the other', write(other, 'b', inMs));
       if (inMs === 0) await claimAll(other, 'b'); // nor does a claim wait

@@ -24,7 +24,7 @@ import {
 import { listenTracked, type TrackedServer } from '../../helpers/trackedServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are held against the contract by the client
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the client checks answers against the contract
 type Json = any;
 
 /** The envelope of one call, as the endpoint received it. */
@@ -190,7 +190,7 @@ export async function startAgentService({
     model,
     tools,
     log,
-    tool: (name, fields) => goLive(service, tools, name, fields),
+    tool: (name, fields) => createLiveTool(service, tools, name, fields),
     talk: async (words, claims) => {
       const customer = await chatCustomer(service.url, claims);
       const { conversation_id: id } = await customer.write(words);
@@ -212,7 +212,7 @@ export async function startAgentService({
   return started;
 }
 
-async function goLive(
+async function createLiveTool(
   service: TestService,
   tools: ToolServer,
   name: string,

@@ -21,7 +21,7 @@ describe('a service that is killed', () => {
   });
 
   it.each<Row>([
-    ['as the next journal of a snapshot begins', 'open', 'journal', 'after'],
+    ['when a snapshot has opened the next journal', 'open', 'journal', 'after'],
     ['in the middle of a snapshot', 'write', 'snapshot', 'half'],
     ['when a snapshot is written and not yet published', 'rename', 'snapshot', 'before'],
     ['right after the publication of a snapshot', 'rename', 'snapshot', 'after'],

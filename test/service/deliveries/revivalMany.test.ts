@@ -7,7 +7,7 @@ describe('several subscriptions that are revived', () => {
   const stage = deliveryStage();
   const { start, subscribe, remove, deliveries, write, received, delivered } = stage;
 
-  it('do not count towards the 25 while they are removed, and can redeliver what they sent', async () => {
+  it('do not count towards the limit of 25 while they are removed, and can redeliver what they sent', async () => {
     await start();
     const made: Made[] = [];
     for (let n = 0; n < 25; n++)

@@ -8,8 +8,9 @@ import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
 
 interface Sides {
-  /** Each in turn, so that what is begun one after the other goes to different services. */
+  /** Each read gives the next service, so that successive requests go to different ones. */
   readonly url: string;
+  /** A client of the next service, at each read. */
   readonly api: ApiClient;
   /** The set-up links that were printed, one for each service. */
   readonly setupUrls: readonly string[];

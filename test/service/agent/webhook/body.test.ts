@@ -99,7 +99,7 @@ it('masks contact details, as events do', async () => {
   expect((await talk.record()).handover.note).not.toMatch(/5555/);
 });
 
-it('shows the newest fifty messages before those that wait', async () => {
+it('gives as history the newest fifty messages before those to answer', async () => {
   stage.workflow.answer(answers({}));
   const talk = await stage.talk('message 0');
   for (let n = 1; n <= 60; n += 1) {

@@ -29,7 +29,7 @@ export interface WhatsAppAccount {
   readonly channelId: string;
   /** Delivers a body as Meta does, signed. @throws Error unless it is taken */
   deliver(body: unknown): Promise<void>;
-  /** Delivers how far a message has come. */
+  /** Delivers the status of a message, as Meta does. */
   tell(
     message: TakenMessage,
     status: WhatsAppStatus,

@@ -124,7 +124,7 @@ describe('connections', () => {
     expect(receiver.acceptedSockets).toBe(3);
   });
 
-  it('that a request waits for do not count towards its deadline', async () => {
+  it('may be waited for: the wait does not count towards the deadline of the request', async () => {
     const held = Promise.withResolvers<undefined>();
     const receiver = add(
       await startTlsReceiver(({ path }, res) => {
@@ -145,7 +145,7 @@ describe('connections', () => {
     ['timed out', '/unanswered', delivery, { timeoutMs: 200 }],
     ['was cut', '/', delivery, { maxBytes: 3 }],
     ['was too large', '/', toolCall, { maxBytes: 3 }],
-  ])('are replaced after one whose request %s', async (_what, at, make, limits) => {
+  ])('are replaced after a request that %s', async (_what, at, make, limits) => {
     const receiver = add(
       await startTlsReceiver(({ path }, res) => {
         if (path !== '/unanswered') res.end('answer');
@@ -158,7 +158,7 @@ describe('connections', () => {
     await until(() => receiver.openSockets === 1);
   });
 
-  it('that could not be opened hold up nobody who comes later', async () => {
+  it('that could not be opened hold up no later request to another host', async () => {
     let mute = true;
     const receiver = add(await startTlsReceiver());
     const client = add(
@@ -227,7 +227,7 @@ describe('http://', () => {
   );
 });
 
-/** Prints what comes of a request to each URL. */
+/** The script of a process that prints the outcome of a request to each URL. */
 const requesting = (...urls: string[]) => `
   import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
   const allowedNetworks = ['127.0.0.0/8'];

@@ -5,14 +5,15 @@ import { Workers } from '../../../../service/src/store/postgres/jobs/workers.ts'
 const NAMES = ['one', 'two', 'three'];
 const GROUPS = Array.from({ length: 999 }, (_, n) => `ws_1 sub_${n}`);
 
-describe('which process a group is for', () => {
+describe('the process that a group is for', () => {
   let nowMs = 0;
   let processes: Map<string, Workers>;
   beforeEach(() => {
     nowMs = 0;
     processes = new Map(NAMES.map((name) => [name, new Workers(name, () => nowMs)]));
   });
-  const say = (from: string, ...queues: string[]) => {
+  /** Tells the other processes which queues `from` works on; none: it stops. */
+  const announce = (from: string, ...queues: string[]) => {
     for (const [name, workers] of processes) if (name !== from) workers.hear(from, queues);
   };
   const owners = (group: string, queue = 'q') =>
@@ -23,7 +24,7 @@ describe('which process a group is for', () => {
   });
 
   it('is one of those that work, each for about as many groups', () => {
-    for (const name of NAMES) say(name, 'q');
+    for (const name of NAMES) announce(name, 'q');
     const owned = GROUPS.map((group) => owners(group));
     expect(owned.every(({ length }) => length === 1)).toBe(true);
     for (const name of NAMES) {
@@ -34,16 +35,16 @@ describe('which process a group is for', () => {
   });
 
   it('stays the same when another process stops, except for the groups of that one', () => {
-    for (const name of NAMES) say(name, 'q');
+    for (const name of NAMES) announce(name, 'q');
     const before = GROUPS.map((group) => owners(group)[0]);
-    say('three');
+    announce('three');
     const after = GROUPS.map((group) => owners(group).filter((name) => name !== 'three')[0]);
     for (const [n, owner] of before.entries()) if (owner !== 'three') expect(after[n]).toBe(owner);
   });
 
   it('is one of those that work on its queue', () => {
-    say('two', 'other');
-    say('three', 'other');
+    announce('two', 'other');
+    announce('three', 'other');
     expect(GROUPS.every((group) => processes.get('one')!.isMine('q', group))).toBe(true);
     const one = processes.get('one')!;
     one.leave('q');
@@ -53,10 +54,10 @@ describe('which process a group is for', () => {
   });
 
   it('is no process that has been silent for five seconds', () => {
-    for (const name of NAMES) say(name, 'q');
+    for (const name of NAMES) announce(name, 'q');
     nowMs += 4_999;
     expect(GROUPS.every((group) => owners(group).length === 1)).toBe(true);
-    say('two', 'q');
+    announce('two', 'q');
     nowMs += 2;
     const one = processes.get('one')!;
     const two = processes.get('two')!;
