@@ -223,7 +223,7 @@ export const updateTool = operation('PATCH /tools/:id', {
   addsToStore: 'data',
   summary: 'Update a tool',
   description:
-    'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. A new request_template removes stored secrets that it does not use. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets).',
+    'Fields that you leave out keep their values; the kind cannot change. A change to how the tool is called (name, parameters, endpoint, request_template, secrets) makes it a draft again, which needs a new test call, and cancels calls that wait for approval; a tool that a workflow published and you paused stays paused, and needs the test call too. You can change description, example_phrases, read_only, timeout and ask_before_running while it is live. A new request_template removes stored secrets that it does not use. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets).',
   body: z
     .strictObject({
       name: nameSchema.optional(),
@@ -277,7 +277,7 @@ export const goLive = operation('POST /tools/:id/go-live', {
 export const pauseTool = operation('POST /tools/:id/pause', {
   summary: 'Pause a tool',
   description:
-    'The agent no longer calls the tool, and calls that wait for approval are cancelled. A running test call no longer takes a draft live: it stays a draft, or is paused when a workflow published it, so that n8n does not take it live when it starts again.',
+    'The agent no longer calls the tool, and calls that wait for approval are cancelled. A draft stays a draft, also after a test call that is under way; one that a workflow published is paused, so that n8n does not take it live when it starts again.',
   answer: toolSchema,
   errors: ['not_found'],
 });

@@ -187,12 +187,12 @@ export const goLive = (tool: Tool, now: Date): Tool =>
     : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
 
 /**
- * A live tool is paused. A draft that was about to go live stays a draft, or is paused too when a
- * workflow published it, since the next start of n8n would take it live.
+ * A live tool is paused. A draft stays one, but no longer goes live; when a workflow published it,
+ * it is paused too, since the next start of n8n would take it live.
  */
 export function pause(tool: Tool, now: Date): Tool {
   const stopped = withUnpublishedAt(stop(tool, now), null);
-  return isInUse(tool) && tool.publication ? { ...stopped, status: 'paused' } : stopped;
+  return tool.publication ? { ...stopped, status: 'paused' } : stopped;
 }
 
 /** The tool is paused, and not only because its workflow was unpublished. */

@@ -290,6 +290,25 @@ describe('A tool that somebody else has', () => {
     },
   );
 
+  it('that is paused and then edited stays so with keep_paused', async () => {
+    const { id, secret } = await publishLive();
+    await service.api.post(`/api/tools/${id}/pause`);
+    const parameters = { type: 'object', properties: {} };
+    const edited = await service.api.patch(`/api/tools/${id}`, { parameters });
+    expect(edited.body).toMatchObject({ status: 'paused', tested_at: null });
+    const kept = await put({ keep_paused: true, secret_hash: hashOf(secret) });
+    expect([kept.status, kept.body]).toMatchObject([200, { status: 'paused', going_live: false }]);
+  });
+
+  it('that did not go live and was paused stays so with keep_paused', async () => {
+    endpoint.answer('/orders', { status: 422, json: {} });
+    const { id, secret } = (await put()).body;
+    await until('the test', ({ last_test: test }) => test !== null);
+    expect((await service.api.post(`/api/tools/${id}/pause`)).body.status).toBe('paused');
+    const kept = await put({ keep_paused: true, secret_hash: hashOf(secret) });
+    expect([kept.status, kept.body]).toMatchObject([200, { status: 'paused', going_live: false }]);
+  });
+
   it('that was about to go live and was paused stays so with keep_paused', async () => {
     const letGo = holdNext('/orders');
     const { id, secret } = (await put()).body;

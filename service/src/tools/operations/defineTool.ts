@@ -7,6 +7,7 @@ import { AppError, errorWithFix } from '../../platform/http/errorCatalogue.ts';
 import { isPlaceholder, parsePlaceholders } from '../definition/placeholders.ts';
 import type { RequestTemplate } from '../definition/requestTemplate.ts';
 import {
+  isPausedByTeam,
   MAX_TOOL_SECRETS,
   MAX_TOOLS,
   newTool,
@@ -134,7 +135,12 @@ export async function updateTool(
       await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
       const given = onlyGiven(definition, changes);
-      const changed = redefine(tool, { ...given, sealedTemplateSecrets }, now);
+      const redefined = redefine(tool, { ...given, sealedTemplateSecrets }, now);
+      // The next start of n8n would take a draft live.
+      const changed =
+        tool.publication && isPausedByTeam(tool)
+          ? { ...redefined, status: tool.status }
+          : redefined;
       if (changed.definitionHash !== tool.definitionHash)
         await cancelApprovals(tx, deps, { toolId: id }, now);
       await tx.tools.put(changed);

@@ -56,8 +56,8 @@ interface PublishedTool {
  * Publishes a workflow as the workspace's tool of that name: creates or changes the tool and lets it
  * go live, after a test call if this definition and secret have not passed one. All of it happens in
  * one transaction. Publishing the same tool again changes only the revision; one that is paused goes
- * live again, unless `keepPaused` is set and the team paused it. A tool that this owner published under another name is
- * renamed.
+ * live again, unless `keepPaused` is set and the team paused it. A tool that this owner published
+ * under another name is renamed.
  * @throws invalid_request (400); published_elsewhere (409) when somebody else has the tool in use;
  * tool_exists (409) for an HTTP tool, tool_limit_reached (409), target_url_* (422)
  */
