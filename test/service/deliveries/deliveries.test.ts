@@ -261,16 +261,24 @@ describe('deliveries', () => {
 
   it.each([
     [
-      'is damaged',
+      'gzip, that is damaged',
+      'gzip',
       gzipSync('ok').fill(0xff, 10),
       '[The answer cannot be read: its data is damaged, or its Content-Encoding is unknown.]',
     ],
-    ['is plain text', Buffer.from('ok'), 'ok'],
-  ])('records a gzip answer that %s in words', async (_what, body, expected) => {
+    ['gzip, that is plain text', 'gzip', Buffer.from('ok'), 'ok'],
+    [
+      'gzip, that is long plain text',
+      'gzip',
+      Buffer.from('é'.repeat(40_000)).subarray(0, -1),
+      'é'.repeat(2048),
+    ],
+    ['identity, that is not UTF-8', 'identity', Buffer.from('é', 'latin1'), '\ufffd'],
+  ])('records an answer encoded as %s in words', async (_what, encoding, body, expected) => {
     await receiver.close();
     receiver = await startEventReceiver(
       (_request, response) =>
-        void response.writeHead(500, { 'content-encoding': 'gzip' }).end(body),
+        void response.writeHead(500, { 'content-encoding': encoding }).end(body),
     );
     const { id } = await start();
     await customer.write('hello');

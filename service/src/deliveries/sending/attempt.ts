@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../delivery.ts';
 import type { Event } from '../event.ts';
 import {
@@ -148,7 +147,10 @@ const UNREADABLE =
  * The beginning of an answer as text. Broken UTF-8 and NUL become replacement characters. An answer
  * that still has its encoding was not decoded; if it is no text, nobody can read it.
  */
-const excerpt = (headers: OutboundResponse['headers'], body: Buffer): string =>
-  headers['content-encoding'] !== undefined && !isUtf8(body)
-    ? UNREADABLE
-    : new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');
+function excerpt(headers: OutboundResponse['headers'], body: Buffer): string {
+  const beginning = body.subarray(0, RESPONSE_EXCERPT_BYTES);
+  const text = new TextDecoder().decode(beginning).replaceAll('\0', '\ufffd');
+  const isEncoded = !/^(identity)?$/i.test(String(headers['content-encoding'] ?? ''));
+  // The last character may be cut.
+  return isEncoded && text.slice(0, -1).includes('\ufffd') ? UNREADABLE : text;
+}
