@@ -7,10 +7,9 @@ import { readConfig, type Config } from '../app/config.ts';
 import { findFingerprint, isFingerprint } from '../app/encryption/openSecretBox.ts';
 import { DUMP_FILE, makeBackup, type BackupParts } from '../moving/backup.ts';
 import { dumpDatabase } from '../moving/postgresTools.ts';
-import { KeyRequirement } from '../moving/keyRequirement.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Setting } from '../platform/platformStore.ts';
-import { KEY_FILE, NEW_KEY_FILE } from '../platform/security/encryptionKey.ts';
+import { KEY_FILE, NEW_KEY_FILE, readCurrentKey } from '../platform/security/encryptionKey.ts';
 import { copyDataFolder } from '../store/lowdb/index.ts';
 import { describeLocation } from '../store/openStore.ts';
 import { withStore } from './command.ts';
@@ -51,7 +50,8 @@ async function copyFolder(config: Config, target: string, withKey: boolean): Pro
     `There is nothing to back up: ${describeLocation(config)} is empty. Check that DATA_DIR is the one that the service uses.`,
   );
   if (!existsSync(dataDir)) throw nothingStored;
-  await KeyRequirement.of(config); // refuses a key that cannot be read
+  // Refuses a key that cannot be read. With two files, the next start decides which one counts.
+  if (!existsSync(join(dataDir, NEW_KEY_FILE))) await readCurrentKey(config);
   const keys = await readKeyFiles(config);
   const warn = (words: string) => process.stderr.write(`${words}\n`);
   let fingerprint = null as string | null;

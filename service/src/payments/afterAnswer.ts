@@ -6,7 +6,7 @@ import {
   isOver,
   lateWaitMs,
   newWork,
-  nextWorkAt,
+  endsAt,
   retryWaitMs,
   withoutWork,
   type Payment,
@@ -92,10 +92,9 @@ function afterNoAnswer(payment: PaymentInWork, error: string, now: Date): Paymen
     : { ...payment, work: null };
 }
 
-/** Whether the provider, which did not close the page at first, is to be asked again to close it. */
-const canBeClosed = ({ work, ...payment }: PaymentInWork, now: Date): boolean =>
-  work.task === 'check' &&
-  (payment.status !== 'open' || nextWorkAt({ ...payment, work: null })! <= now.getTime());
+/** Whether a page that its provider still shows is to be closed, again if it was refused before. */
+const canBeClosed = (payment: PaymentInWork, now: Date): boolean =>
+  payment.work.task === 'check' && (payment.status !== 'open' || endsAt(payment) <= now.getTime());
 
 const closeAgain = (payment: PaymentInWork, now: Date): Payment =>
   again({ ...payment, work: { ...payment.work, task: 'expire' } }, 0, now);

@@ -111,9 +111,12 @@ export function nextWorkAt({
   providerUrl,
 }: Pick<Payment, 'work' | 'status' | 'expiresAt' | 'providerUrl'>): number | null {
   if (work) return Date.parse(work.runAt);
-  if (status !== 'open') return null;
-  return Date.parse(expiresAt) + (providerUrl === null ? 0 : EXPIRY_MARGIN_MS);
+  return status === 'open' ? endsAt({ expiresAt, providerUrl }) : null;
 }
+
+/** When the link has ended for its provider too, in ms since the epoch. */
+export const endsAt = ({ expiresAt, providerUrl }: Pick<Payment, 'expiresAt' | 'providerUrl'>) =>
+  Date.parse(expiresAt) + (providerUrl === null ? 0 : EXPIRY_MARGIN_MS);
 
 /** The wait after an attempt that got no answer. @param attempts made so far */
 export const retryWaitMs = (attempts: number): number => waitAfter(RETRY_WAITS_MS, attempts);
