@@ -96,8 +96,8 @@ interface RoomMade {
 
 /**
  * Makes room by removing web chat conversations that only the visitor has written in and that nobody
- * has taken over, closed or rated, with nobody assigned and no note for the team. The conversation that
- * has been unchanged longest goes first. The visitor's sessions and the delivered events go with it.
+ * has taken over, closed or rated, with nobody assigned and no note of a team member. The conversation
+ * that has been unchanged longest goes first. The visitor's sessions and the delivered events go with it.
  * A conversation stays, with its events, while a subscription is still owed one of them: a delivery
  * that is pending, or that failed and can be recovered.
  * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md

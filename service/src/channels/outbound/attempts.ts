@@ -40,7 +40,7 @@ const INTERRUPTED: SendResult = {
 };
 
 /**
- * Takes the contact's oldest pending text and records that an attempt begins, before anything is
+ * Takes the contact's next pending text and records that an attempt begins, before anything is
  * sent. Texts that can no longer be sent fail. A text whose attempt a crash interrupted may have
  * arrived: it waits for a receipt before it is sent again.
  * @param job the claimed job. It is due even if the wall clock has been set back since.
