@@ -70,6 +70,8 @@ const ORDINALS = [
 ].map((words) => wordSet(words));
 /** The ordinals that are also days of the week in Portuguese. */
 const DAYS = wordSet('segunda quarta quinta sexta');
+/** "One second" asks for time; "the second one" is a place. */
+const MOMENT = /\b(?:a|one) second\b/;
 
 /** With one of these, a number is a place, even if a choice has that number. */
 const OPTION = wordSet('option choice opcion opcao alternativa');
@@ -104,6 +106,7 @@ function ordinalOf(
   const found = Number(
     ORDINAL.exec(word)?.[1] ?? ORDINALS.findIndex((ordinals) => ordinals.has(word)) + 1,
   );
+  if (MOMENT.test(words.join(' '))) return null;
   if (found === 0 || choices.some((choice) => wordsOf(choice).includes(word))) return null;
   const mayBeDay = DAYS.has(word) || choices.some((choice) => /\d/.test(choice));
   return mayBeDay && !words.some((each) => NAMES_A_PLACE.has(each)) ? null : found;

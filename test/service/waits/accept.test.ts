@@ -76,6 +76,8 @@ describe('a choice', () => {
     'apart from Tuesday',
     'I came on a Tuesday and nobody was there',
     'option 2 or 3',
+    'one second',
+    'A second, please',
     'segunda', // Monday in Portuguese
     'the 2nd', // of July
     'Wednesday',
@@ -132,6 +134,7 @@ describe('a choice', () => {
 
   it('is read before messages that say nothing about it', () => {
     expect(day('Tuesday', 'thanks!', 'ok?')).toBe('Tuesday');
+    expect(day('Tuesday', 'One second')).toBe('Tuesday');
   });
 
   it('is that of the newest message that means one, by its text or its place', () => {

@@ -62,6 +62,15 @@ describe('a question to a customer', () => {
     });
   });
 
+  it('is not answered by a request to wait for a second', async () => {
+    const accept = { type: 'choice', choices: ['Tuesday', 'Thursday'] };
+    const { talk, execution } = await askNewCustomer(stage, { message: 'Which day?', accept });
+    await talk.customer.write('Tuesday');
+    await talk.customer.write('One second');
+    stage.pass(61_000);
+    expect((await goesOn(execution)).answer.value).toBe('Tuesday');
+  });
+
   it('is asked once, however often the request is repeated', async () => {
     const talk = await startTalk(stage);
     const fields = {
