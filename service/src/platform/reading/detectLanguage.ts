@@ -12,7 +12,7 @@ export const FUNCTION_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
     'will would can could should shall may might must and or but if so because as at by for from in into of on off to with without about over after before between',
     'what which who whom whose when where why how whats wheres hows there here not no yes yeah yep any some every all more most much many very too just only also still again',
     'want need like know get got give tell please thanks thank hello hi hey help good morning afternoon evening night bye goodbye ok okay sorry someone somebody anyone',
-    'let lets make see say said one two um now then than ever never really right thats theres today tomorrow yesterday',
+    'let lets make see say said one two now then than ever never really right thats theres today tomorrow yesterday',
   ),
   es: wordSet(
     'el la los las lo un una unos unas al del de que y o u e en a con por para sin sobre desde hasta entre pero mas si no ni',
@@ -60,7 +60,8 @@ const MAX_WORDS = 200;
 
 /**
  * Detects the language of a customer's messages by function words and characters. The newest text
- * decides; older ones count only while several languages have the same score.
+ * decides; older ones count only while several languages have the same score. "Um" alone says nothing
+ * where English is spoken: there, it is a hesitation.
  * @param texts what the customer wrote, the newest last
  * @param languages the agent's languages; the first one is returned when nothing decides
  */
@@ -69,6 +70,7 @@ export function detectLanguage(texts: readonly string[], languages: readonly Lan
   for (const text of texts.toReversed()) {
     const head = text.slice(0, 2_000);
     const words = wordsOf(head).slice(0, MAX_WORDS);
+    if (words.join(' ') === 'um' && languages.includes('en')) continue;
     scores = scores.map(({ language, score }) => ({
       language,
       score: score + scoreOf(language, head, words),

@@ -82,6 +82,10 @@ describe('detectLanguage', () => {
     expect(detectLanguage(['onde está meu pedido?', 'um'], LANGUAGES)).toBe('pt');
   });
 
+  it.each(['um quarto', 'um café', 'um hotel'])('reads Portuguese in %j', (text) =>
+    expect(detectLanguage([text], LANGUAGES)).toBe('pt'),
+  );
+
   it.each([
     'a '.repeat(2048),
     'ing'.repeat(1365),
