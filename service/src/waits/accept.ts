@@ -3,7 +3,7 @@ import { datesIn, type Found } from '../platform/reading/dates.ts';
 import { detectLanguage } from '../platform/reading/detectLanguage.ts';
 import type { Language } from '../platform/reading/language.ts';
 import { numbersIn, zeroOrOne } from '../platform/reading/numbers.ts';
-import { namesChoice, onlyOne, readChoice } from './readChoice.ts';
+import { hasWordsOf, namesChoice, onlyOne, readChoice } from './readChoice.ts';
 import { isDoubted, isQuestion, refuses, takesBack } from './refusal.ts';
 
 /** What counts as an answer to a question, and how an answer is read. */
@@ -67,13 +67,14 @@ export function readAnswer(
   const read = (text: string) =>
     text.length > MAX_READ_CHARACTERS ? NOTHING : reader(text, accept, context);
   const together = read(all).value;
-  const each = texts.map(read);
-  const newest = each.findLast(({ isNamed }) => isNamed);
-  const isCorrected = newest?.value !== together && each.some(({ value }) => value === together);
+  const readings = texts.map((text) => ({ text, ...read(text) }));
+  const newest = readings.findLast(({ isNamed }) => isNamed);
+  const isRepeated = newest?.value === null && hasWordsOf(newest.text, String(together));
+  const isCorrected =
+    newest?.value !== together && !isRepeated && readings.some(({ value }) => value === together);
   if (together !== null && !isCorrected) return together;
   let isTakenBack = false;
-  for (const text of texts.toReversed()) {
-    const { value, isNamed } = read(text);
+  for (const { text, value, isNamed } of readings.toReversed()) {
     // "No" is not taken back by "not now".
     if (isNamed) return isTakenBack && !refuses(String(value), context.languages) ? null : value;
     isTakenBack ||= takesBack(text, context.languages);

@@ -133,6 +133,10 @@ export const namesChoice = (text: string, choices: readonly string[]): boolean =
   choices.some((choice) => standsIn(folded(text), folded(choice))) ||
   choiceAtPlace(text, choices).length > 0;
 
+/** Whether a text has only words of a choice: `2` and `number 2` of `Room 2`. */
+export const hasWordsOf = (text: string, choice: string): boolean =>
+  wordsOf(text).every((word) => BESIDE_A_PLACE.has(word) || wordsOf(choice).includes(word));
+
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {
   // A choice that nobody sees is found everywhere, for ever. Waits of earlier versions may have one.

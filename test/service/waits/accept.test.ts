@@ -152,6 +152,15 @@ describe('a choice', () => {
     expect(day('10', 'July')).toBe('10 July');
   });
 
+  it('is not corrected by a number that may mean it', () => {
+    const room = answerTo('choice', 'Which?', ['Room 2', 'Room 1', 'Room 3']);
+    expect(room('Room 2', '2')).toBe('Room 2');
+    expect(room('Room 2', 'number 2 please', 'thanks')).toBe('Room 2');
+    expect(room('Room 2', '1')).toBeNull();
+    expect(room('Room 2', 'option 2')).toBe('Room 1');
+    expect(room('Room 2', '3')).toBe('Room 3');
+  });
+
   it.each(["I don't want it", 'not now', 'maybe later'])(
     'that is No is not taken back by its reason: %j',
     (reason) => {

@@ -62,6 +62,15 @@ describe('a question to a customer', () => {
     });
   });
 
+  it('is answered by a choice whose number follows, though the number alone may mean two', async () => {
+    const accept = { type: 'choice', choices: ['Room 2', 'Room 1'] };
+    const { talk, execution } = await askNewCustomer(stage, { message: 'Which room?', accept });
+    await talk.customer.write('Room 2');
+    await talk.customer.write('2');
+    stage.pass(61_000);
+    expect((await goesOn(execution)).answer.value).toBe('Room 2');
+  });
+
   it('is not answered by a request to wait for a second', async () => {
     const accept = { type: 'choice', choices: ['Tuesday', 'Thursday'] };
     const { talk, execution } = await askNewCustomer(stage, { message: 'Which day?', accept });
