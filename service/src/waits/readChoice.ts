@@ -88,12 +88,15 @@ function choiceAtPlace(text: string, choices: readonly string[]): readonly strin
   if (word === undefined || another !== undefined) return [];
   const number = PLACE.exec(word)?.[1];
   const isPlace = number === undefined || words.some((each) => OPTION.has(each));
-  const named = isPlace ? [] : choices.filter((each) => numbersOf(each).includes(Number(number)));
+  const named = isPlace ? [] : choices.filter((each) => hasNumber(each, Number(number)));
   if (named.some((each) => beginsWith(each, Number(number)))) return named;
   const place = number ?? ordinalOf(word, words, choices);
   const choice = choices[Number(place ?? 0) - 1];
   return choice === undefined ? named : [...named, choice];
 }
+
+const hasNumber = (choice: string, number: number): boolean =>
+  beginsWith(choice, number) || numbersOf(choice).includes(number);
 
 const beginsWith = (choice: string, number: number): boolean =>
   Number(/^\d+/.exec(spelled(choice))?.[0] ?? NaN) === number;

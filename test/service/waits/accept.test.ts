@@ -203,6 +203,12 @@ describe('a choice', () => {
     [['Room 12', 'Room 14'], '2', 'Room 14'],
     [['2 nights', 'Until July 2'], '2', null],
     [['30 m²', '60 m²'], '2', '60 m²'],
+    [['Pro, $2,500', 'Basic, $1,000'], '1', 'Pro, $2,500'],
+    [['Pro, $2,500', 'Basic, $1,000'], '2', 'Basic, $1,000'],
+    [['Large, 2.5 kg', 'Small, 1.5 kg'], '2', 'Small, 1.5 kg'],
+    [['Train at 12:02', 'Train at 12:30'], '2', 'Train at 12:30'],
+    [['Monday at 2:00', 'Tuesday at 1:00'], '2', null],
+    [['9:00', '10:00', '2:00'], '2', '2:00'],
   ])('of %j is not taken from a number that may mean two: %j', (rooms, text, choice) => {
     expect(answerTo('choice', 'Which one?', rooms)(text)).toBe(choice);
   });

@@ -103,6 +103,13 @@ describe('a question that accepts one kind of answer', () => {
     expect((await goesOn(execution)).answer.value).toBe('Room 2');
   });
 
+  it('takes a number as the place of a choice, though prices begin with that number', async () => {
+    const accept = { type: 'choice', choices: ['Pro, $2,500', 'Basic, $1,000'] };
+    const { talk, execution } = await askNewCustomer(stage, { accept, max_attempts: 1 });
+    await talk.customer.write('2');
+    expect((await goesOn(execution)).answer.value).toBe('Basic, $1,000');
+  });
+
   it.each([
     ['A+', 'A-'],
     ['< 100 EUR', '> 100 EUR'],

@@ -1,9 +1,12 @@
+const NUMBER = /(?<!\p{Nd}[.,:/]?)\p{Nd}+(?![.,/]?\p{Nd})/gu;
+
 /**
  * The numbers by which a customer may call a choice: 2 for `Room 2`. What is in brackets only says
- * more about the choice: none for `Express (1 day)`.
+ * more about the choice: none for `Express (1 day)`. A part of an amount is no number: none for
+ * `$2,500`. A time has that of its hour: 12 for `12:02`.
  */
 export const numbersOf = (choice: string): readonly number[] =>
-  (choice.replace(/\([^()]*\)/gu, ' ').match(/\p{Nd}+/gu) ?? []).map((digits) =>
+  (choice.replace(/\([^()]*\)/gu, ' ').match(NUMBER) ?? []).map((digits) =>
     Number(digits.normalize('NFKC')),
   );
 
