@@ -4,7 +4,7 @@ import type { Tx } from '../../store/collections.ts';
 import type { Contact, Message, ConversationView } from '../../conversations/index.ts';
 import type { Deps } from '../../platform/deps.ts';
 import { newId } from '../../platform/ids.ts';
-import { haveNumbers } from '../../platform/reading/choiceNumbers.ts';
+import { numbersMislead } from '../../platform/reading/choiceNumbers.ts';
 import type { InboundReceipt } from '../inbound.ts';
 import {
   OUTBOUND_QUEUE,
@@ -32,15 +32,16 @@ export const lockOutbound = async (tx: Tx, contactId: string): Promise<void> =>
 
 /**
  * What a message is sent as. Choices that the channel cannot show are lines of its text: numbered,
- * unless they have numbers themselves. "2. 3 nights" would leave open what the answer 2 means.
+ * unless that misleads. "2. 3 nights" would leave open what the answer 2 means.
  */
 function textsOf(
   { text, choices }: Message,
   { textMax, takesChoices }: ChannelCapabilities,
 ): readonly Pick<OutboundMessage, 'text' | 'choices'>[] {
   if (choices !== undefined && takesChoices?.(text, choices)) return [{ text, choices }];
+  const isNumbered = !numbersMislead(choices ?? []);
   const lines =
-    choices?.map((choice, at) => `\n${haveNumbers(choices) ? '-' : `${at + 1}.`} ${choice}`) ?? [];
+    choices?.map((choice, index) => `\n${isNumbered ? `${index + 1}.` : '-'} ${choice}`) ?? [];
   const whole = lines.length === 0 ? text : `${text}\n${lines.join('')}`;
   return splitText(whole, textMax).map((part) => ({ text: part }));
 }

@@ -11,7 +11,7 @@ export const numbersOf = (choice: string): readonly number[] =>
   );
 
 /** Whether numbers in front of the choices would leave open what a number means: `2. Room 1`. */
-export const haveNumbers = (choices: readonly string[]): boolean =>
+export const numbersMislead = (choices: readonly string[]): boolean =>
   choices.some(
     (choice, index) =>
       /^\s*\p{N}/u.test(choice) ||
