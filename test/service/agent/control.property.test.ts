@@ -1,5 +1,5 @@
-// Whatever happens in any order: an agent that is not in control stays silent, and one that is
-// answers once.
+// Whatever happens in any order: an agent that is not in control stays silent, and one that is in
+// control answers once.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
@@ -14,9 +14,9 @@ interface Step {
 }
 interface Story {
   readonly steps: readonly Step[];
-  /** How long the model takes for one answer after the other, ms. */
+  /** How long the model takes for each answer in turn, ms. */
   readonly delays: readonly number[];
-  /** Which of the model's answers are tool calls. */
+  /** Which of the model's answers to a customer are tool calls. */
   readonly callsTool: readonly boolean[];
 }
 
@@ -59,7 +59,7 @@ async function play(
   const talk = await agent.talk(`${tag}: hello`);
   /** Message counts between which the agent was not in control, and so must have written nothing. */
   const silent: { from: number; to: number }[] = [];
-  let lostAt: number | null = null;
+  let countWhenLost: number | null = null;
   let isClosed = false;
   for (const { action, after } of steps) {
     await pause(after);
@@ -68,21 +68,21 @@ async function play(
       continue;
     }
     if (isClosed) break;
-    if (action === 'handback' && lostAt !== null) {
-      silent.push({ from: lostAt, to: (await talk.record()).message_count });
-      lostAt = null;
+    if (action === 'handback' && countWhenLost !== null) {
+      silent.push({ from: countWhenLost, to: (await talk.record()).message_count });
+      countWhenLost = null;
     }
     const record = await talk.act(action);
     const { status, message_count } = record.conversation ?? record;
-    if (status === 'human_active') lostAt ??= message_count;
+    if (status === 'human_active') countWhenLost ??= message_count;
     if (status === 'closed') {
-      lostAt ??= message_count;
+      countWhenLost ??= message_count;
       isClosed = true;
     }
   }
   await settle(talk);
   const { messages, status } = await talk.record();
-  if (lostAt !== null) silent.push({ from: lostAt, to: messages.length });
+  if (countWhenLost !== null) silent.push({ from: countWhenLost, to: messages.length });
 
   const senders: string[] = messages.map(({ sender }: { sender: { type: string } }) => sender.type);
   for (const { from, to } of silent) expect(senders.slice(from, to)).not.toContain('agent');
@@ -115,8 +115,8 @@ it('keeps the rules of control in any order of events', async () => {
     const tag = /story \d+/.exec(JSON.stringify(body.messages))![0];
     const { delays, callsTool } = scripts.get(tag)!;
     const n = next(tag);
-    const mayCall = body.messages.at(-1)!.role === 'user' && callsTool[n % callsTool.length];
-    const answer = mayCall ? toolCalls({ name: 'work', arguments: { n } }) : text(`answer ${n}`);
+    const isToolCall = body.messages.at(-1)!.role === 'user' && callsTool[n % callsTool.length];
+    const answer = isToolCall ? toolCalls({ name: 'work', arguments: { n } }) : text(`answer ${n}`);
     return (res, request) => void setTimeout(() => answer(res, request), delays[n % delays.length]);
   });
   let calls = 0;

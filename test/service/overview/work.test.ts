@@ -12,7 +12,7 @@ import { makeLink, newConversation, setUpManual } from '../payments/support.ts';
 import { askTeam } from '../waits/support.ts';
 import { tableRows, totals } from './support.ts';
 
-/** A spark line, and the same in words. */
+/** A spark line. Captures the words beside it. */
 const SPARK_LINE = /<span class="spark muted">(?:\s*<svg.*?<\/svg>)?([^<]*)<\/span>/gs;
 
 describe('the overview of tools and approvals', () => {
@@ -82,6 +82,7 @@ describe('the overview of payments, questions of workflows and deliveries', () =
     const { id } = await makeLink(service, conversation);
     await makeLink(service, conversation, { amount: 1000, currency: 'eur' });
     await service.api.post(`/api/payment-links/${id}/mark-paid`, {});
+    // A repeat counts nothing.
     await service.api.post(`/api/payment-links/${id}/mark-paid`, {});
     expect(await totals(ana, 'payments')).toEqual({ 'Links made': 2, Paid: 1 });
     expect((await ana.get('/overview')).text).toContain('Links: 2 made, 1 paid: US$49.00.');
@@ -131,10 +132,10 @@ describe('the overview of payments, questions of workflows and deliveries', () =
       '5 attempts in 7 days',
     ]);
 
-    // Sent again in vain, it is still one delivery that did not arrive.
+    // A delivery that fails again after it was redelivered still counts once.
     const { body } = await service.api.get(`/api/hooks/${id}/deliveries?status=failed`);
     await service.api.post(`/api/hooks/${id}/deliveries/${body.data[0].id}/redeliver`);
-    await waitFor('the retries of it', async () => (await attempts()).Failed === 8);
+    await waitFor('the retries of the redelivery', async () => (await attempts()).Failed === 8);
     expect((await ana.get('/overview?range=24h')).text).toContain('1 arrived, 1 failed for good.');
     await service.api.delete(`/api/hooks/${id}?pending=cancel`);
     expect(tableRows(await ana.get('/overview?range=24h'), 'subscriptions')[0]![0]).toContain(

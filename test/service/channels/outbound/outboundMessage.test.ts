@@ -54,7 +54,7 @@ describe('after an attempt', () => {
     ['for a receipt when the text may have arrived', { mayHaveArrived: true }, 15_000],
   ])('a retry waits %s', (_what, result, ms) => expect(waitMs(tried(failed(result)))).toBe(ms));
 
-  it('is over after the last one', () => {
+  it('the message has failed when it was the last', () => {
     const last = { ...pending, attempts: 2 };
     expect(tried(failed(), 0.5, last)).toMatchObject({
       status: 'failed',
@@ -64,7 +64,7 @@ describe('after an attempt', () => {
     });
   });
 
-  it('never moves an outbound message backwards, whatever receipts came before', () => {
+  it('the state never moves backwards, whatever receipts came before', () => {
     const results = fc.oneof(
       fc.constant<SendResult>({ type: 'sent', channelMessageId: 'wamid.1' }),
       fc.record({ isRefused: fc.boolean(), mayHaveArrived: fc.boolean() }).map(failed),

@@ -7,6 +7,7 @@ const PROXY = '127.0.0.2';
 const SECOND_PROXY = '127.0.0.3';
 const STRANGER = '127.0.0.9';
 
+// An ADDRESS_BUDGET of 0.05 is 3 new chats.
 describe('the visitor’s address, with a budget of 3 new chats for each', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -37,7 +38,7 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
     expect(await arrive(PROXY, '198.51.100.1')).toBe(201);
   });
 
-  it('is the last one named that is no trusted proxy: what a visitor put before it counts for nothing', async () => {
+  it('is the last named address that is not a trusted proxy’s: those before it are ignored', async () => {
     const spoofed = [1, 2, 3, 4].map((n) => `203.0.113.${n}, 192.0.2.10`);
     expect(await arriveAll(PROXY, spoofed)).toEqual([201, 201, 201, 429]);
     const pretended = [1, 2, 3, 4].map((n) => `203.0.113.${n}, ${PROXY}, 192.0.2.11`);
@@ -46,7 +47,7 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
     expect(await arriveAll(PROXY, throughBoth)).toEqual([201, 201, 201, 429]);
   });
 
-  it('is the same whatever port a proxy names with it', async () => {
+  it('is the same whatever port a proxy names with it, and one for an IPv6 network', async () => {
     const ipv4 = ['192.0.2.20:1111', '192.0.2.20:2222', '192.0.2.20', '192.0.2.20:3333'];
     expect(await arriveAll(PROXY, ipv4)).toEqual([201, 201, 201, 429]);
     const ipv6 = ['[2001:db8::1]:1111', '[2001:db8::2]:2222', '2001:db8::3', '[2001:db8::4]'];
@@ -57,7 +58,7 @@ describe('the visitor’s address, with a budget of 3 new chats for each', () =>
     expect(await arriveAll(SECOND_PROXY, Array(4).fill(undefined))).toEqual([201, 201, 201, 429]);
   });
 
-  it('is loopback’s own, whatever it names, when only other proxies are trusted', async () => {
+  it('is the peer’s own on loopback too, whatever it names, when only other proxies are trusted', async () => {
     const named = [1, 2, 3, 4].map((n) => `192.0.2.3${n}`);
     expect(await arriveAll('127.0.0.1', named)).toEqual([201, 201, 201, 429]);
   });
@@ -87,7 +88,7 @@ describe('wrong passwords', () => {
     expect(await tryFrom(PROXY, ['198.51.100.6'], 'a@example.com')).toEqual([401]);
   });
 
-  it('through a proxy count for the visitor, and for all addresses of one IPv6 network together', async () => {
+  it('through a proxy count against the visitor, and against all addresses of an IPv6 network together', async () => {
     const spoofed = eleven((n) => `203.0.113.${n}, 192.0.2.1`);
     expect(await tryFrom(PROXY, spoofed, 'b@example.com')).toEqual(SHUT_OUT);
     expect(await tryFrom(PROXY, ['192.0.2.2'], 'b@example.com')).toEqual([401]);
