@@ -1,4 +1,4 @@
-import { numbersOf } from '../platform/reading/choiceNumbers.ts';
+import { numbersOf, withDigits } from '../platform/reading/choiceNumbers.ts';
 import { wordSet, wordsOf } from '../platform/reading/words.ts';
 import { isQuestion, REFUSES } from './refusal.ts';
 
@@ -99,7 +99,7 @@ const hasNumber = (choice: string, number: number): boolean =>
   beginsWith(choice, number) || numbersOf(choice).includes(number);
 
 const beginsWith = (choice: string, number: number): boolean =>
-  Number(/^\d+/.exec(spelled(choice))?.[0] ?? NaN) === number;
+  Number(/^\d+/.exec(spelled(withDigits(choice)))?.[0] ?? NaN) === number;
 
 function ordinalOf(
   word: string,
@@ -137,8 +137,10 @@ export const namesChoice = (text: string, choices: readonly string[]): boolean =
   choiceAtPlace(text, choices).length > 0;
 
 /** Whether a text has only words of a choice: `2` and `number 2` of `Room 2`. */
-export const hasWordsOf = (text: string, choice: string): boolean =>
-  wordsOf(text).every((word) => BESIDE_A_PLACE.has(word) || wordsOf(choice).includes(word));
+export function hasWordsOf(text: string, choice: string): boolean {
+  const own = wordsOf(withDigits(choice));
+  return wordsOf(withDigits(text)).every((word) => BESIDE_A_PLACE.has(word) || own.includes(word));
+}
 
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {

@@ -159,6 +159,8 @@ describe('a choice', () => {
     expect(room('Room 2', '1')).toBeNull();
     expect(room('Room 2', 'option 2')).toBe('Room 1');
     expect(room('Room 2', '3')).toBe('Room 3');
+    const table = answerTo('choice', 'Which?', ['For three', 'For two', 'For one']);
+    expect(table('For three', '3')).toBe('For three');
   });
 
   it.each(["I don't want it", 'not now', 'maybe later'])(
@@ -203,6 +205,11 @@ describe('a choice', () => {
     [['Room 12', 'Room 14'], '2', 'Room 14'],
     [['2 nights', 'Until July 2'], '2', null],
     [['30 m²', '60 m²'], '2', '60 m²'],
+    [['Two people', 'Three people', 'Four people'], '2', 'Two people'],
+    [['Two people', 'Three people', 'Four people'], 'option 2', 'Three people'],
+    [['Table for three', 'Table for two', 'Table for one'], '3', null],
+    [['Dos personas', 'Tres personas'], '2', 'Dos personas'],
+    [['Carta dos pais', 'Outra carta'], '2', 'Outra carta'],
     [['Pro, $2,500', 'Basic, $1,000'], '1', 'Pro, $2,500'],
     [['Pro, $2,500', 'Basic, $1,000'], '2', 'Basic, $1,000'],
     [['Large, 2.5 kg', 'Small, 1.5 kg'], '2', 'Small, 1.5 kg'],

@@ -110,6 +110,13 @@ describe('a question that accepts one kind of answer', () => {
     expect((await goesOn(execution)).answer.value).toBe('Basic, $1,000');
   });
 
+  it('takes a number as the choice that begins with it in words', async () => {
+    const accept = { type: 'choice', choices: ['Two people', 'Three people', 'Four people'] };
+    const { talk, execution } = await askNewCustomer(stage, { accept });
+    await talk.customer.write('2');
+    expect((await goesOn(execution)).answer.value).toBe('Two people');
+  });
+
   it.each([
     ['A+', 'A-'],
     ['< 100 EUR', '> 100 EUR'],

@@ -16,6 +16,12 @@ const NUMBER_WORDS: readonly ReadonlySet<string>[] = [
   ...['eleven once onze', 'twelve doce doze'],
 ].map((words) => wordSet(words));
 
+/** 2 for "two", up to 12; null for every other word. */
+export function numberOfWord(word: string): number | null {
+  const at = NUMBER_WORDS.findIndex((names) => names.has(foldCase(word)));
+  return at < 0 ? null : at + 2;
+}
+
 const ZERO = wordSet('zero cero');
 const ONE = wordSet('one un uno una uma');
 
@@ -46,11 +52,11 @@ export function numbersIn(
     length: match[0].length,
   }));
   const words = [...text.matchAll(/\p{L}+/gu)].map((match) => ({
-    value: NUMBER_WORDS.findIndex((names) => names.has(foldCase(match[0]))) + 2,
+    value: numberOfWord(match[0]) ?? NaN,
     at: match.index,
     length: match[0].length,
   }));
-  return [...digits, ...words.filter(({ value }) => value >= 2)]
+  return [...digits, ...words]
     .filter(({ value }) => Number.isFinite(value))
     .sort((a, b) => a.at - b.at);
 }
