@@ -189,14 +189,17 @@ describe("Stripe's webhook", () => {
   it('expired: a cancelled link no longer says that its page could not be closed', async () => {
     const cancelled = await link();
     await setUpStripe(service, server, { secret_key: 'sk_test_WrongKeyOfNobody000' });
-    await cancel(cancelled.id);
-    await waitFor('the refusal', async () => (await readLink(service, cancelled.id)).error);
-    await deliver(url, webhook(cancelled.session, EXPIRED));
-    expect(await readLink(service, cancelled.id)).toMatchObject({
-      status: 'cancelled',
-      error: null,
-    });
-    await setUpStripe(service, server);
+    try {
+      await cancel(cancelled.id);
+      await waitFor('the refusal', async () => (await readLink(service, cancelled.id)).error);
+      await deliver(url, webhook(cancelled.session, EXPIRED));
+      expect(await readLink(service, cancelled.id)).toMatchObject({
+        status: 'cancelled',
+        error: null,
+      });
+    } finally {
+      await setUpStripe(service, server);
+    }
   });
 
   it('paid, when the link was just cancelled or had expired here: the money counts', async () => {
