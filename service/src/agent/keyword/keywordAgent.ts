@@ -180,7 +180,7 @@ class Deciding {
     return wasOffered && isNo(this.#request.newest) ? this.#say('allRight') : null;
   }
 
-  /** Answers a farewell. It does not close while a colleague has something to decide. */
+  /** Answers a farewell. It does not close while somebody has something to decide or to answer. */
   #answerToFarewell(): Step | null {
     const { newest, questions } = this.#request;
     const { history, language, mayClose } = this.#turn;
