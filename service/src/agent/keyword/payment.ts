@@ -3,14 +3,19 @@ import type { JsonObject } from '../../platform/json.ts';
 import type { Language } from '../agentModel.ts';
 import { cut } from './resultWording.ts';
 import { sentence } from './sentences.ts';
-import { foldCase, wordSet } from '../../platform/reading/words.ts';
+import { anyOf, foldCase, wordSet } from '../../platform/reading/words.ts';
 import { parseNumber } from '../../platform/reading/numbers.ts';
 import type { Source } from './readArguments.ts';
 import { isLabel, type Label } from './schema.ts';
 
 const PAY = /\b(?:pay|payment|pagar|pago|pagamento)\b/;
-const WISH =
-  /\b(?:want|like|need|can i|could i|how|link|send|make|quiero|quisiera|necesito|puedo|podria|como|enlace|mand[ae](?:me)?|envi[ae](?:me)?|quero|gostaria|preciso|posso)\b/;
+const WISH = new RegExp(
+  `\\b${anyOf(
+    'want|like|need|can i|could i|how|link|send|make',
+    'quiero|quisiera|necesito|puedo|podria|como|enlace|mand[ae](?:me)?|envi[ae](?:me)?',
+    'quero|gostaria|preciso|posso',
+  )}\\b`,
+);
 /** "Ya" and "já" are "already", but "now" after the verb. */
 const DENIED =
   /\b(?:dont|do not|not|never|cant|cannot|nunca|nao|(?<!pagar )(?:ya|ja)|(?:ya|ja) (?:hace|pague|paguei)|already)\b/;

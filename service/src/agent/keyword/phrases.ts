@@ -1,4 +1,4 @@
-import { foldCase, wordSet, wordsOf } from '../../platform/reading/words.ts';
+import { anyOf, foldCase, wordSet, wordsOf } from '../../platform/reading/words.ts';
 
 /**
  * Recognises messages that need no tool: a greeting, thanks, yes, no, and a request for a person.
@@ -45,8 +45,13 @@ const BESIDE_THANKS = wordSet(
   'muchas mil muy amable por la su tu ayuda atencion eso es todo nada mas seria hasta luego pronto manana que tenga buen buena dia tarde noche perfecto listo bueno bien ya',
   'muito muita pela sua ajuda atencao e era so isso tudo nada mais ate logo tenha um uma bom boa perfeito otimo nao de',
 );
-const DONE =
-  /\b(?:thats (?:all|it)|that is all|nothing (?:else|more)|see you|eso es todo|nada mas|hasta (?:luego|pronto|manana)|e so isso|era so isso|nada mais|ate logo)\b/;
+const DONE = new RegExp(
+  `\\b${anyOf(
+    'thats (?:all|it)|that is all|nothing (?:else|more)|see you',
+    'eso es todo|nada mas|hasta (?:luego|pronto|manana)',
+    'e so isso|era so isso|nada mais|ate logo',
+  )}\\b`,
+);
 
 /** "hello", "hola, necesito ayuda": the customer has not said yet what they want. */
 export const isGreeting = (text: string) => consistsOf(text, GREETINGS, BESIDE_GREETINGS);
@@ -72,16 +77,26 @@ const BESIDE_YES = wordSet(
   'por favor de acuerdo gracias muchas me gustaria eso bien esta supuesto confirmo que una persona',
   'obrigado obrigada muito com ta bom tudo bem eu faca ser uma pessoa',
 );
-const YES_PHRASE =
-  /\b(?:i would|me gustaria|sounds good|tudo bem|ta bom|pode ser|go ahead|of course|do it|de acuerdo|por supuesto|esta bien|por favor)\b/;
+const YES_PHRASE = new RegExp(
+  `\\b${anyOf(
+    'i would|sounds good|go ahead|of course|do it',
+    'me gustaria|de acuerdo|por supuesto|esta bien|por favor',
+    'tudo bem|ta bom|pode ser',
+  )}\\b`,
+);
 const NO = wordSet('no nope nao never nunca');
 const BESIDE_NO = wordSet(
   'not now thanks thank you its fine ok okay need',
   'gracias asi esta bien ahora todo hace falta por',
   'obrigado obrigada agora precisa tudo bem',
 );
-const CHANGES_MIND =
-  /^(?:(?:no|ok|nao|oh|well) )?(?:never ?mind|nvm|forget (?:it|about it)|cancel(?: that)?|stop|leave it|dont|do not|olvidal[oa]|olvidel[oa]|dejalo|dejelo|cancel[ae]r?|ya no|no importa|no quiero|nada|deixa(?: pra la)?|esquece|nao quero(?: mais)?)(?: (?:please|thanks|por favor|gracias|obrigad[oa]))*$/;
+const CHANGES_MIND = new RegExp(
+  `^(?:(?:no|ok|nao|oh|well) )?${anyOf(
+    'never ?mind|nvm|forget (?:it|about it)|cancel(?: that)?|stop|leave it|dont|do not',
+    'olvidal[oa]|olvidel[oa]|dejalo|dejelo|cancel[ae]r?|ya no|no importa|no quiero|nada',
+    'deixa(?: pra la)?|esquece|nao quero(?: mais)?',
+  )}(?: ${anyOf('please|thanks', 'por favor|gracias', 'obrigad[oa]')})*$`,
+);
 
 /** A plain yes, and nothing else. "yes, but…" and a question do not count. */
 export function isYes(text: string): boolean {
@@ -98,8 +113,6 @@ export const isNo = (text: string) =>
   consistsOf(text, NO, BESIDE_NO) || CHANGES_MIND.test(shortWords(text).join(' '));
 
 // ---- A person
-
-const anyOf = (...patterns: readonly string[]) => `(?:${patterns.join('|')})`;
 
 const PERSON = anyOf(
   'person|human(?: being)?|agent|operator|representative|supervisor',
@@ -158,8 +171,14 @@ const REQUESTS = new RegExp(
   'gu',
 );
 /** Right before the request: the customer does not want a person, or has already talked to one. */
-const NEGATED =
-  /\b(?:dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able|no|nunca|sin|tampoco|pude|nao|nem|sem|consegui)(?: \p{L}+){0,3} ?$/u;
+const NEGATED = new RegExp(
+  `\\b${anyOf(
+    'dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able',
+    'no|nunca|sin|tampoco|pude',
+    'nao|nem|sem|consegui',
+  )}(?: \\p{L}+){0,3} ?$`,
+  'u',
+);
 /** A request in Portuguese, where "no" is "in the": "estou no site e quero falar com um atendente". */
 const IN_PORTUGUESE =
   /\b(?:falar|atendid[oa]|para|pra|pro|com|pessoa|atendente|quero|queria|gostaria|preciso|prefiro)\b/;

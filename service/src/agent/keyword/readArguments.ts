@@ -1,7 +1,7 @@
 import { ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { PatternBudgetError, type PatternWork } from '../../platform/linearPattern.ts';
 import type { AgentTool, Language } from '../agentModel.ts';
-import { wordsOf } from '../../platform/reading/words.ts';
+import { anyOf, wordsOf } from '../../platform/reading/words.ts';
 import { isFreeText, readValue } from './readValue.ts';
 import { SourceText } from './sourceText.ts';
 import { argumentsOf, isAskedFor, type Argument } from './schema.ts';
@@ -29,8 +29,13 @@ export interface ReadingContext {
 }
 
 /** "I don't know" answers no question. */
-const NO_ANSWER =
-  /^(?:i )?(?:dont know|do not know|not sure|no idea|no (?:lo )?se|no (?:lo )?tengo|i dont have (?:it|one)|nao (?:o )?sei|nao tenho|what|que|como)(?: .{0,20})?$/;
+const NO_ANSWER = new RegExp(
+  `^(?:i )?${anyOf(
+    'dont know|do not know|not sure|no idea|i dont have (?:it|one)|what',
+    'no (?:lo )?se|no (?:lo )?tengo|que|como',
+    'nao (?:o )?sei|nao tenho',
+  )}(?: .{0,20})?$`,
+);
 
 /** The customer's texts, ready to be searched. */
 interface Texts {

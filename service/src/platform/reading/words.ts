@@ -22,6 +22,9 @@ export const wordsOf = (text: string): readonly string[] =>
 export const wordSet = (...lists: readonly (string | ReadonlySet<string>)[]): ReadonlySet<string> =>
   new Set(lists.flatMap((list) => (typeof list === 'string' ? wordsOf(list) : [...list])));
 
+/** The source of a pattern that matches what one of the patterns matches. */
+export const anyOf = (...patterns: readonly string[]): string => `(?:${patterns.join('|')})`;
+
 /** `order_id`, `orderId` and `order-id` → `order id`. */
 export const splitName = (name: string): string =>
   name
