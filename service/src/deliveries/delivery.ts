@@ -77,7 +77,7 @@ type UnnumberedAttempt = Omit<Attempt, 'number' | 'trigger'>;
 
 /**
  * Attempts that a delivery keeps: those of five rounds. A delivery can be sent again any number of
- * times, and each attempt stores the whole delivery anew, with up to 4 KiB of each answer.
+ * times, and each attempt stores the whole delivery again, with up to 4 KiB of each answer.
  */
 export const MAX_ATTEMPTS_KEPT = 20;
 

@@ -78,8 +78,8 @@ const OPTION = wordSet('option choice opcion opcao alternativa');
 
 /**
  * `2`, `2.`, `(2)`, `No. 2`, `option 2` and `the 2nd one` mean the second. But `2` means `2 nights`
- * when there is such a choice, and may mean `Room 2` too, wherever that stands in the list. Such
- * choices are sent without a number in front.
+ * when there is such a choice, and may mean `Room 2` too, wherever that stands in the list. Messages
+ * show such choices without a number in front.
  * @returns several when it may mean several
  */
 function choiceAtPlace(text: string, choices: readonly string[]): readonly string[] {
@@ -127,7 +127,7 @@ function choicesInside(text: string, choices: readonly string[]): readonly strin
       : choices.filter(
           (choice) => fitsSigns(text, choice) && standsIn(folded(text), folded(choice)),
         );
-  // Several are kept as they are: the answer is ambiguous, whatever else it says.
+  // With several, the answer is ambiguous, whatever else it says: return them all.
   return found.filter((choice) => found.length > 1 || isPlain(text, choice));
 }
 
@@ -144,7 +144,8 @@ export function hasWordsOf(text: string, choice: string): boolean {
 
 /** Whether a part stands in a text and neither begins nor ends inside of a word. */
 function standsIn(text: string, part: string): boolean {
-  // A choice that nobody sees is found everywhere, for ever. Waits of earlier versions may have one.
+  // An invisible choice is found everywhere, and the loop below would not end. Waits of earlier
+  // versions may have one.
   if (part === '') return false;
   const isEdge = (character: string | undefined) =>
     character === undefined || /[\s,.;:!()"]/.test(character);

@@ -181,7 +181,7 @@ export interface AgentQuestion {
 
 /**
  * The question at the end of a reply, before any notices about earlier calls; null when there is
- * none. The messages alone thus tell which question is open.
+ * none. So the messages alone tell which question is open.
  */
 export function questionIn(reply: string): AgentQuestion | null {
   const text = withoutNotices(reply);

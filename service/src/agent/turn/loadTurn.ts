@@ -235,7 +235,7 @@ async function collectUntold(
 
 /**
  * Whether the call was cancelled before it was sent because the customer wrote again. Nothing failed,
- * and the agent decides anew.
+ * and the agent decides again.
  */
 function isSuperseded(
   { status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall,

@@ -6,7 +6,7 @@ import { loadConversation, type ConversationView } from './conversations.ts';
 
 /**
  * Writes a note for the team, which only the thread shows: neither the customer nor the agent sees
- * it, and no event tells of it. A closed conversation takes notes too.
+ * it, and no event is emitted. A closed conversation takes notes too.
  * @param text 1 to MAX_NOTE_CHARACTERS characters
  * @throws not_found (404)
  */

@@ -7,7 +7,7 @@ const NANOSECONDS_PER_SECOND = 1e9;
 
 /**
  * Metrics of the process, under the names that dashboards for Node use. Reading the event loop
- * delay starts its measurement anew; reading the longest stall does not.
+ * delay starts its measurement again; reading the longest stall does not.
  * @returns a function that stops measuring
  */
 export function watchProcess(registry: Registry, longestStallMs: () => number): () => void {

@@ -119,7 +119,7 @@ export class ConnectionPools {
     return agent;
   }
 
-  /** Gives later requests new connections, which are checked anew. Running requests can finish. */
+  /** Gives later requests new connections, which are checked again. Running requests can finish. */
   renew(): void {
     while (this.#agents.size > 0) this.#closeOldest();
   }

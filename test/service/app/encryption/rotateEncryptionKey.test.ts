@@ -62,7 +62,7 @@ describe('rotate-encryption-key', () => {
     await useEverySecret(service, receiver, endpoint);
     used = await newFolder();
     const filter = (path: string) => !path.endsWith('/lock');
-    // Copied while the service is stopped, so that nothing changes meanwhile.
+    // Copied while the service is stopped, so that nothing changes during it.
     await service.changeStored(() => cp(service.folder, used, { recursive: true, filter }));
     await service.stop();
     oldKey = parseEncryptionKey(await readFile(join(used, 'encryption.key'), 'utf8'), 'it');
