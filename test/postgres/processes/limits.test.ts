@@ -18,8 +18,8 @@ import {
 
 allowSlowStarts();
 
-const API_LIMIT = 40;
-const CHAT_LIMIT = 12;
+const MAX_API_REQUESTS = 40;
+const MAX_CHAT_MESSAGES = 12;
 /** New chats that one address may open at once. With ADDRESS_BUDGET 1 they are 60. */
 const NEW_CHATS = 30;
 
@@ -32,8 +32,8 @@ describe('two API processes', () => {
       databaseUrl: server.url,
       env: {
         ...MEMBER_ENV,
-        API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT),
-        CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT),
+        API_RATE_LIMIT_PER_MINUTE: String(MAX_API_REQUESTS),
+        CHAT_RATE_LIMIT_PER_MINUTE: String(MAX_CHAT_MESSAGES),
         ADDRESS_BUDGET: String(NEW_CHATS / 60),
       },
     });
@@ -82,10 +82,12 @@ describe('two API processes', () => {
   it('together answer exactly as many requests of a key in a minute as the limit allows, even after an outage, and then both refuse', async () => {
     await forget();
     const begun = performance.now();
-    const answers = await atOnce(cluster, 2 * API_LIMIT, ({ api }) => api.get('/api/hooks/events'));
+    const answers = await atOnce(cluster, 2 * MAX_API_REQUESTS, ({ api }) =>
+      api.get('/api/hooks/events'),
+    );
     expect(outcomesOf(answers)).toEqual({
-      200: API_LIMIT,
-      rate_limited: API_LIMIT,
+      200: MAX_API_REQUESTS,
+      rate_limited: MAX_API_REQUESTS,
     });
     for (const { api } of [first(), second()]) {
       const { status, headers } = await api.get('/api/hooks/events');
@@ -99,12 +101,12 @@ describe('two API processes', () => {
   it("count one visitor's messages together, and each visitor separately", async () => {
     const customers = await Promise.all([visitor(cluster), visitor(cluster)]);
     for (const customer of customers) {
-      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process, n) =>
+      const answers = await atOnce(cluster, 2 * MAX_CHAT_MESSAGES, (process, n) =>
         customer.write(process, `${n}`),
       );
       expect(countBy(answers, ({ status }) => status)).toEqual({
-        202: CHAT_LIMIT,
-        429: CHAT_LIMIT,
+        202: MAX_CHAT_MESSAGES,
+        429: MAX_CHAT_MESSAGES,
       });
     }
   });

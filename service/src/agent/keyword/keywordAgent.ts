@@ -29,7 +29,7 @@ import {
 import { isFarewell, isGreeting, isNo, isThanks, isYes } from './phrases.ts';
 import { callInWords, cut } from './resultWording.ts';
 import { offersPerson, sentence, type AgentQuestion, type SentenceName } from './sentences.ts';
-import { readableName } from '../../platform/reading/words.ts';
+import { capitalizedName } from '../../platform/reading/words.ts';
 
 /**
  * The built-in agent. It compares words and does not understand them:
@@ -383,12 +383,12 @@ const MAX_VALUE_CHARACTERS = 200;
 const MAX_ACTION_CHARACTERS = 1_500;
 
 /** `cancel_order` → `cancel order` */
-const actionName = ({ name }: AgentTool): string => readableName(name).toLowerCase();
+const actionName = ({ name }: AgentTool): string => capitalizedName(name).toLowerCase();
 
 /** `cancel order A-1042`, or `book table: date 2026-12-31, people 4`. */
 function actionOf(tool: AgentTool, args: JsonObject, language: Language): string {
   const values = Object.entries(args).map(([name, value]) => ({
-    name: readableName(name).toLowerCase(),
+    name: capitalizedName(name).toLowerCase(),
     value: cut(valueInWords(value, language).replace(/\s+/g, ' '), MAX_VALUE_CHARACTERS),
   }));
   if (values.length === 0) return actionName(tool);

@@ -2,7 +2,7 @@ import type { Language, PastToolCall } from '../agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../../tools/index.ts';
 import { isJsonObject, jsonIn, type Json } from '../../platform/json.ts';
 import { sentence, SENTENCES_OF_CALLS } from './sentences.ts';
-import { readableName } from '../../platform/reading/words.ts';
+import { capitalizedName } from '../../platform/reading/words.ts';
 
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_LINES = 10;
@@ -99,7 +99,7 @@ function flatLines(item: Json, language: Language): readonly string[] | null {
   const lines = Object.entries(isJsonObject(item) ? item : {}).flatMap(([name, value]) => {
     const values = [value].flat().map((each) => scalar(each, language));
     if (values.length === 0 || values.length > MAX_ITEMS || values.some((each) => !each)) return [];
-    return [`${readableName(name)}: ${values.join(', ')}`];
+    return [`${capitalizedName(name)}: ${values.join(', ')}`];
   });
   return lines.length === 0 || lines.length > MAX_LINES ? null : lines;
 }

@@ -2,7 +2,7 @@ import { isJsonObject, ownField, type Json, type JsonObject } from '../../platfo
 import { resolveReference } from '../../tools/index.ts';
 import { cut } from './resultWording.ts';
 import { sentence } from './sentences.ts';
-import { readableName } from '../../platform/reading/words.ts';
+import { capitalizedName } from '../../platform/reading/words.ts';
 import { LANGUAGES, type AgentTool, type Language } from '../agentModel.ts';
 
 /** A property of a tool's parameters, whose value is looked for in the customer's messages. */
@@ -92,7 +92,7 @@ export const labelOf =
       .trim()
       .replace(/[.:\s]+$/, '');
     const isShort = described !== '' && described.length <= MAX_LABEL_CHARACTERS;
-    const name = isShort ? described : cut(readableName(argument.name), MAX_LABEL_CHARACTERS);
+    const name = isShort ? described : cut(capitalizedName(argument.name), MAX_LABEL_CHARACTERS);
     const hint = answerHint(argument.schema, language);
     return hint === null || name.includes('(') ? name : `${name} (${hint})`;
   };

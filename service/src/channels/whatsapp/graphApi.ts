@@ -74,7 +74,7 @@ export async function testConnection(
     { method: 'GET', path, token: values.access_token ?? '' },
     context,
   );
-  if (answer.type === 'silence') return { ok: false, message: answer.error };
+  if (answer.type === 'no_answer') return { ok: false, message: answer.error };
   const { status, json } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
@@ -112,7 +112,7 @@ const failed = (
 });
 
 function resultOf(answer: GraphAnswer): SendResult {
-  if (answer.type === 'silence') return failed(answer.error, { mayHaveArrived: answer.wasSent });
+  if (answer.type === 'no_answer') return failed(answer.error, { mayHaveArrived: answer.wasSent });
   const { status, json, isCut, retryAfterMs } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);

@@ -24,7 +24,7 @@ export type GraphAnswer =
       readonly retryAfterMs: number | null;
     }
   | {
-      readonly type: 'silence';
+      readonly type: 'no_answer';
       /** A sentence for the team. */
       readonly error: string;
       /** Meta may have carried out the request. */
@@ -75,7 +75,7 @@ export async function graphCall(
     };
   } catch (error) {
     signal.throwIfAborted();
-    return silence(error, deadline.aborted, config);
+    return noAnswer(error, deadline.aborted, config);
   }
 }
 
@@ -116,7 +116,7 @@ export function isUnsent(error: unknown): boolean {
   return /^UND_ERR_CONNECT_TIMEOUT$|CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(String(code));
 }
 
-function silence(
+function noAnswer(
   error: unknown,
   isLate: boolean,
   { graphApiUrl, timeoutMs }: ChannelContext['config'],
@@ -129,7 +129,7 @@ function silence(
     : wasUnsent
       ? `${host} cannot be reached (${code}). Check the network of this service and GRAPH_API_URL.`
       : `The connection to ${host} broke off (${code}).`;
-  return { type: 'silence', error: why, wasSent: isLate || !wasUnsent };
+  return { type: 'no_answer', error: why, wasSent: isLate || !wasUnsent };
 }
 
 /** The error of the first address that was tried, or the one behind an error without a code. */

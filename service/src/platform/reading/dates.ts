@@ -11,13 +11,13 @@ import type { Language } from './language.ts';
  * 5" without morning or evening, "2 days".
  */
 
-interface Place {
+interface TextRange {
   readonly at: number;
   readonly length: number;
 }
 
 /** Something read in a text, and where. */
-export interface Found<Value> extends Place {
+export interface Found<Value> extends TextRange {
   readonly value: Value;
 }
 
@@ -29,9 +29,9 @@ export interface DatesAndTimes {
   /** The first date with the first time: `2026-12-31T15:30:00-03:00`. */
   readonly moments: readonly Found<string>[];
   /** How long something takes: "3 days". */
-  readonly lengths: readonly Place[];
+  readonly lengths: readonly TextRange[];
   /** What chrono takes for a time and is none: "2 de la noche". Its digits are no number either. */
-  readonly misread: readonly Place[];
+  readonly misread: readonly TextRange[];
 }
 
 /** chrono's running time grows faster than the text. A message that names a date is short. */
@@ -134,7 +134,7 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
   };
 }
 
-const placeOf = ({ index, text }: chrono.ParsedResult): Place => ({
+const placeOf = ({ index, text }: chrono.ParsedResult): TextRange => ({
   at: index,
   length: text.length,
 });

@@ -33,8 +33,8 @@ export const splitName = (name: string): string =>
     .replace(/[_\-.\s]+/g, ' ')
     .trim();
 
-/** `order_id` → `Order id`. */
-export function readableName(name: string): string {
+/** `order_id` → `Order id`, `orderID` → `Order ID`: the case of other letters stays. */
+export function capitalizedName(name: string): string {
   const words = splitName(name);
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }

@@ -18,7 +18,7 @@ import {
 } from './workflowStage.ts';
 
 /** Where a turn is when the process dies. Its customer's first message says the same. */
-type Place =
+type CrashPoint =
   | 'accepted'
   | 'HTTP answer lost'
   | 'HTTP answer lost, answered by the API'
@@ -37,7 +37,7 @@ describe('a service that dies in the middle of a turn', () => {
   let service: ServiceProcess;
   let workflow: WorkflowServer;
   let killed: Awaited<ReturnType<typeof killDuringTurns>>;
-  const workflows: Partial<Record<Place, Workflow>> = {
+  const workflows: Partial<Record<CrashPoint, Workflow>> = {
     accepted: accepts,
     'HTTP answer lost': hangs,
     'HTTP answer lost, answered by the API': hangs,
@@ -49,7 +49,7 @@ describe('a service that dies in the middle of a turn', () => {
   beforeAll(async () => {
     workflow = await startWorkflowServer();
     workflow.answer((res, turn) => {
-      const answerTurn = workflows[turn.messages[0].text as Place] ?? says('Here.');
+      const answerTurn = workflows[turn.messages[0].text as CrashPoint] ?? says('Here.');
       answerTurn(res, turn);
     });
     service = await startServiceProcess({
@@ -71,23 +71,23 @@ describe('a service that dies in the middle of a turn', () => {
     });
     workflow.secret = body.secret;
   };
-  const begin = async (place: Place): Promise<Talk> => {
+  const begin = async (place: CrashPoint): Promise<Talk> => {
     const customer = await chatCustomer(service.url);
     const { conversation_id: id } = await customer.write(place);
     return talkOf(() => service.api, customer, id);
   };
-  const requests = (place: Place) =>
+  const requests = (place: CrashPoint) =>
     workflow.turns.map(({ body }) => body).filter(({ messages }) => messages[0].text === place);
   const operate = (id: string, operation: string, body: unknown = {}) =>
     service.api.post(`/api/agent-turns/${id}/${operation}`, body);
   /** Begins a turn, and waits until the workflow has it. */
-  const beginTurn = async (place: Place): Promise<{ talk: Talk; id: string }> => {
+  const beginTurn = async (place: CrashPoint): Promise<{ talk: Talk; id: string }> => {
     const talk = await begin(place);
     const turn = await waitFor('the turn', () => requests(place)[0]);
     return { talk, id: turn.turn_id as string };
   };
   /** Begins a turn whose workflow then asks the customer, and rests. */
-  const beginRest = async (place: Place): Promise<Resting> => {
+  const beginRest = async (place: CrashPoint): Promise<Resting> => {
     const { talk, id } = await beginTurn(place);
     const { status, body } = await service.api.post('/api/waits', {
       kind: 'reply',
@@ -189,7 +189,7 @@ describe('a service that dies in the middle of a turn', () => {
       });
     const collect = async (wait: string) =>
       (await service.api.post(`/api/waits/${wait}/collect`)).body.answer?.text as string;
-    const goesOn = async ({ talk, id }: Resting, place: Place) => {
+    const goesOn = async ({ talk, id }: Resting, place: CrashPoint) => {
       expect((await operate(id, 'replies', { text: 'Refunded.' })).status).toBe(201);
       expect((await operate(id, 'end')).body.error.code).toBe('turn_superseded');
       expect(await talk.replies()).toEqual(['Which order?', 'Refunded.']);

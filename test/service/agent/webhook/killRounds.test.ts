@@ -20,7 +20,7 @@ import {
 const SEED = Number(process.env.ROUNDS_SEED ?? randomInt(1_000_000));
 const ROUNDS = 2;
 /** How many customers write at the same time. */
-const LANES = 8;
+const CUSTOMERS = 8;
 /** Written by one customer at most: the agent hands over after thirty replies in ten minutes. */
 const MESSAGES = 20;
 const MAX_ANSWER_MS = 120;
@@ -79,16 +79,16 @@ it(`loses no answer and sends none twice, through ${ROUNDS} crashes (seed ${SEED
         .then(({ status }) => void taken.set(id, status === 201)),
     );
   });
-  const lanes = Promise.all(Array.from({ length: LANES }, talkOn));
+  const talking = Promise.all(Array.from({ length: CUSTOMERS }, talkOn));
   for (let round = 0; round < ROUNDS; round += 1) {
     await sleep(300 + 5 * randomMs());
     if (round < ROUNDS - 1) await service.crashAndRestart();
     else await service.crashAndStartHere();
   }
   const askedBefore = asked.size;
-  await waitFor('turns after the last crash', () => asked.size >= askedBefore + LANES);
+  await waitFor('turns after the last crash', () => asked.size >= askedBefore + CUSTOMERS);
   isOver = true;
-  const conversations = (await lanes).flat();
+  const conversations = (await talking).flat();
   await Promise.all(answering);
   for (const id of conversations) await compareThread(id);
   expect(workflow.faults).toEqual([]);

@@ -17,16 +17,16 @@ import {
 const SEED = Number(process.env.RACES_SEED ?? randomInt(1_000_000));
 const RACES = 250;
 /** Conversations at once, and how many follow one another at most. */
-const LANES = 25;
-const MAX_IN_LANE = 6;
+const WRITERS = 25;
+const MAX_EACH = 6;
 /** The agent hands over after thirty replies in ten minutes. A round has two at most. */
 const MAX_ROUNDS = 14;
-const LONGEST_MS = 60;
+const MAX_PAUSE_MS = 60;
 
 function choicesFrom(seed: number) {
   const random = randomFrom(seed);
   return {
-    ms: () => Math.floor(random() * LONGEST_MS),
+    ms: () => Math.floor(random() * MAX_PAUSE_MS),
     oneOf: <const T>(...choices: readonly T[]): T =>
       choices[Math.floor(random() * choices.length)]!,
   };
@@ -94,14 +94,14 @@ it(`sends no stale answer, loses none and sends none twice (seed ${SEED})`, asyn
     hit: () => void (races += 1),
     isEnough: () => races >= RACES,
   };
-  const lanes = Array.from({ length: LANES }, async (_, index) => {
+  const writing = Array.from({ length: WRITERS }, async (_, index) => {
     const choices = choicesFrom(SEED + index + 1);
     const stories: Story[] = [];
-    while (stories.length < MAX_IN_LANE && !course.isEnough())
+    while (stories.length < MAX_EACH && !course.isEnough())
       stories.push(await play(choices, course));
     return stories;
   });
-  const stories = (await Promise.all(lanes)).flat();
+  const stories = (await Promise.all(writing)).flat();
   await Promise.all(answering);
   expect(races).toBeGreaterThanOrEqual(RACES);
 
