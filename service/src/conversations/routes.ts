@@ -29,7 +29,15 @@ const stored = (time: string | undefined) =>
 /** Conversations and contacts, for automations. */
 export function conversationsRouter(deps: Deps): Router {
   const router = Router();
+  addLookup(router, deps);
+  addReading(router, deps);
+  addMessages(router, deps);
+  addControl(router, deps);
+  addFiling(router, deps);
+  return router;
+}
 
+function addLookup(router: Router, deps: Deps): void {
   serve(router, deps, contract.lookupContact, async ({ deps, caller, body }) => {
     const by =
       body.phone === undefined ? { email: normalizeEmail(body.email!) } : { phone: body.phone };
@@ -40,7 +48,9 @@ export function conversationsRouter(deps: Deps): Router {
       `No contact with this ${body.phone === undefined ? 'e-mail' : 'phone number'} has a conversation. Check the spelling; a phone number needs its country code.`,
     );
   });
+}
 
+function addReading(router: Router, deps: Deps): void {
   serve(router, deps, contract.listConversations, async ({ deps, caller, query }) => {
     const filter = {
       fields: definedOnly({
@@ -71,7 +81,9 @@ export function conversationsRouter(deps: Deps): Router {
     const found = await listMessages(deps, caller.workspace, params.id!, since, pageFrom(query));
     return pageJson(found, (message) => messageJson(message, found.contact));
   });
+}
 
+function addMessages(router: Router, deps: Deps): void {
   serve(router, deps, contract.writeNote, async ({ deps, caller, params, body }) =>
     noteJson(await writeNote(deps, caller.workspace, params.id!, body.text, caller.actor)),
   );
@@ -86,7 +98,9 @@ export function conversationsRouter(deps: Deps): Router {
       conversation: conversationJson(sent),
     };
   });
+}
 
+function addControl(router: Router, deps: Deps): void {
   serve(router, deps, contract.takeOverConversation, async ({ deps, caller, params }) =>
     conversationJson(await takeOverConversation(deps, caller.workspace, params.id!, caller.actor)),
   );
@@ -100,7 +114,10 @@ export function conversationsRouter(deps: Deps): Router {
       await closeConversation(deps, caller.workspace, params.id!, { ...body, actor: caller.actor }),
     ),
   );
+}
 
+/** Where a conversation stands, and who looks after it. */
+function addFiling(router: Router, deps: Deps): void {
   serve(router, deps, contract.updateConversation, async ({ deps, caller, params, body }) =>
     conversationJson(
       await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor),
@@ -113,6 +130,4 @@ export function conversationsRouter(deps: Deps): Router {
       await assignConversation(deps, workspace, params.id!, body.member_id, actor),
     );
   });
-
-  return router;
 }

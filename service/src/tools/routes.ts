@@ -21,7 +21,13 @@ const TEST_MARGIN_MS = 30_000;
 /** Custom tools. */
 export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router {
   const router = Router();
+  addDefinitions(router, deps);
+  addCalling(router, deps, followToolCall);
+  addPublishing(router, deps);
+  return router;
+}
 
+function addDefinitions(router: Router, deps: Deps): void {
   serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
     const { endpoint = null, request_template = null, secrets = {}, ...others } = body;
     const wanted = { ...toDefinition(others), endpoint, requestTemplate: request_template };
@@ -49,6 +55,14 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     return { id: params.id!, deleted: true as const };
   });
 
+  serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
+    const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);
+    return { ...toolJson(tool), secret };
+  });
+}
+
+/** A test call, and whether the agent may call the tool. */
+function addCalling(router: Router, deps: Deps, followToolCall: FollowToolCall): void {
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
     const maxMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
@@ -70,12 +84,10 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) =>
     toolJson(await pauseTool(deps, caller.workspace, params.id!)),
   );
+}
 
-  serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
-    const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);
-    return { ...toolJson(tool), secret };
-  });
-
+/** What a workflow does as it is published and unpublished. */
+function addPublishing(router: Router, deps: Deps): void {
   serve(router, deps, contract.publishTool, async ({ deps, caller, params, body }) => {
     const { tool, secret } = await publishTool(deps, caller.workspace, {
       definition: { ...toDefinition(body.definition), name: params.name! },
@@ -94,6 +106,4 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     const paused = await unpublishTool(deps, caller.workspace, params.name!, unpublishing);
     return { name: params.name!, paused };
   });
-
-  return router;
 }

@@ -45,14 +45,24 @@ const passwordChangeSchema = z.object({
 /** The team's members and invitations, and each member's own account. */
 export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => string): Router {
   const router = Router();
-  const show = async (response: Response, status: number, extras: TeamScreenExtras) => {
+  const show: Show = async (response, status, extras) => {
     const signedIn = signedInOf(response);
     const team = await listTeam(deps, signedIn.workspace);
     sendPage(response, teamScreen(signedIn, { ...team, ...extras }, deps.clock.now()), status);
   };
-
   router.get('/team', ({ query }, response) => show(response, 200, { notice: query.notice }));
+  addInvites(router, deps, show, publicUrl);
+  addMembers(router, deps, show, publicUrl);
+  addAccount(router, deps, limits);
+  // A page that answered a POST has the form's address. Opening it leads back to the screen.
+  router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
+  router.get('/account/:action', (_request, response) => response.redirect(303, '/account'));
+  return router;
+}
 
+type Show = (response: Response, status: number, extras: TeamScreenExtras) => Promise<void>;
+
+function addInvites(router: Router, deps: Deps, show: Show, publicUrl: () => string): void {
   router.post('/team/invites', async (request, response) => {
     const { member } = signedInOf(response);
     const form = parseForm(inviteSchema, readForm(request));
@@ -71,7 +81,9 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
     await revokeInvite(deps, signedInOf(response).member, request.params.id);
     response.redirect(303, '/team?notice=removed');
   });
+}
 
+function addMembers(router: Router, deps: Deps, show: Show, publicUrl: () => string): void {
   router.post('/team/members/:id/remove', async ({ params }, response) => {
     const signedIn = signedInOf(response);
     await removeMember(deps, signedIn, params.id);
@@ -93,7 +105,9 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
       reset: { name: member.name, link: `${publicUrl()}/reset-password?token=${token}` },
     });
   });
+}
 
+function addAccount(router: Router, deps: Deps, limits: AttemptLimits): void {
   router.get('/account', ({ query }, response) =>
     sendPage(response, accountScreen(signedInOf(response), { notice: query.notice })),
   );
@@ -123,12 +137,6 @@ export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => s
     }
     response.redirect(303, '/account?notice=password-changed');
   });
-
-  // A page that answered a POST has the form's address. Opening it leads back to the screen.
-  router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
-  router.get('/account/:action', (_request, response) => response.redirect(303, '/account'));
-
-  return router;
 }
 
 /** Joining with an invitation link, before signing in. */
