@@ -383,6 +383,13 @@ describe('a payment link in a conversation, on the screen', () => {
       stripe.sendWebhooksTo(null);
       stripe.answerAll(null);
     });
+    /** A link in a new conversation; Stripe tells the service what becomes of it. */
+    const watchedLink = async () => {
+      const { id, path } = await conversation();
+      const link = await makeLink(service, id);
+      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      return { path, link, session: stripe.sessionOf(link.id).id };
+    };
     const FORM_STRIPE = { provider: 'stripe', expires_stripe: String(DAY_S), send: 'on' };
 
     it('is sent once Stripe has made its page; the card says when it is paid', async () => {
@@ -421,10 +428,7 @@ describe('a payment link in a conversation, on the screen', () => {
     });
 
     it('paid by bank debit: its card says what is waited for and lets nobody send it again, then that the bank refused', async () => {
-      const { id, path } = await conversation();
-      const link = await makeLink(service, id);
-      const session = stripe.sessionOf(link.id).id;
-      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      const { path, session } = await watchedLink();
       expect((await ana.get(path)).text).toContain('Send to the customer');
       await stripe.pay(session, { async: true });
       const waiting = await ana.get(path);
@@ -441,10 +445,7 @@ describe('a payment link in a conversation, on the screen', () => {
     });
 
     it('paid by bank debit and cancelled: its card says that the payment would count, until the bank has refused it', async () => {
-      const { id, path } = await conversation();
-      const link = await makeLink(service, id);
-      const session = stripe.sessionOf(link.id).id;
-      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      const { path, link, session } = await watchedLink();
       await stripe.pay(session, { async: true });
       await service.api.post(`/api/payment-links/${link.id}/cancel`);
       expect((await ana.get(path)).text).toContain(
@@ -455,10 +456,7 @@ describe('a payment link in a conversation, on the screen', () => {
     });
 
     it('paid by bank debit and cancelled: its card still says so when Stripe is not set up any more, and the payment counts once it is', async () => {
-      const { id, path } = await conversation();
-      const link = await makeLink(service, id);
-      const session = stripe.sessionOf(link.id).id;
-      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      const { path, link, session } = await watchedLink();
       await stripe.pay(session, { async: true });
       await service.api.post(`/api/payment-links/${link.id}/cancel`);
       const other = await makeLink(service, (await conversation()).id);
