@@ -88,7 +88,7 @@ export const N8N_PARTS: Readonly<Record<string, (effort: Effort) => Promise<Part
   executions: measureExecutions,
 };
 
-/** In each round each engine has its turn, with an n8n that is started anew. */
+/** In each round each engine has its turn, with a newly started n8n. */
 async function measureExecutions(effort: Effort): Promise<PartResult> {
   const missing = ensurePostgres() ?? ensureRedis();
   if (missing !== null) throw new Error(missing);

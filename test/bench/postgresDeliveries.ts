@@ -65,7 +65,7 @@ export async function measureDeliveries(
   for (let round = 0; round < effort.rounds; round += 1) {
     bare.push(await rig.bare());
     embedded.push(await rig.ours());
-    // Up in one round and down in the next, so that few workers are started anew.
+    // Up in one round and down in the next, so that few workers are started again.
     for (const n of round % 2 === 0 ? WORKERS : WORKERS.toReversed()) {
       await setWorkers(n);
       runsOf.get(n)!.push(await clusterRun());

@@ -21,7 +21,7 @@ const REPORTS_AT_THE_END = 4;
 const REPLACEMENTS = 60;
 const REPLACED_CHARACTERS = 20_000;
 /**
- * After so many conversations of the first writer, the subscriptions are made anew, as n8n does each
+ * After so many conversations of the first writer, the subscriptions are made again, as n8n does each
  * time a workflow is published.
  */
 const REPUBLISH_EVERY = 20;

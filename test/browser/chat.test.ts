@@ -409,7 +409,7 @@ describe('the chat page in a browser', () => {
     await greeting().waitFor();
   });
 
-  it('starts anew, and says so, when the service no longer knows the token', async () => {
+  it('starts over, and says so, when the service no longer knows the token', async () => {
     window.allowErrors(/401/);
     const keepUnknownToken = () =>
       page.evaluate(async () => {

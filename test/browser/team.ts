@@ -146,7 +146,7 @@ export async function closeConversation(page: Page, outcome: string, summary: st
 export const markPage = (page: Page) =>
   page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));
 
-/** Asserts that a page has not been loaded anew since `markPage`. */
+/** Asserts that a page has not been loaded again since `markPage`. */
 export const expectNoReload = async (page: Page) =>
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 

@@ -87,7 +87,7 @@ function readQuestion(packet: Buffer): { name: string; type: number; end: number
 }
 
 /**
- * @param zone what a name leads to; undefined when there is no such name. Asked anew for each
+ * @param zone what a name leads to; undefined when there is no such name. Asked again for each
  * question.
  * @param at where it listens; 53 is the port that systems ask
  */

@@ -30,7 +30,7 @@ describe('rotate-encryption-key on a database', () => {
     return runCommand(args, storage.env, { cwd: storage.folder });
   };
 
-  it('seals everything anew, for processes that start with the new key', async () => {
+  it('seals everything again, for processes that start with the new key', async () => {
     const caFile = join(storage.folder, 'ca.pem');
     await writeFile(caFile, receiver.ca);
     const first = await startServiceProcess({ caFile, env: storage.env });

@@ -17,7 +17,7 @@ const [version] = process.argv.slice(2);
 if (version !== VERSION)
   fail(`This code is ${VERSION}. Check out the tag of the version you want.`);
 const target = fileURLToPath(new URL(`fixtures/${version}`, import.meta.url));
-if (existsSync(target)) fail(`${target} is there already. A fixture is never made anew.`);
+if (existsSync(target)) fail(`${target} is there already. A fixture is never made again.`);
 const missing = ensurePostgres();
 if (missing !== null) fail(missing);
 

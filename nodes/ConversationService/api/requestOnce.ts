@@ -5,7 +5,7 @@ import { requestService } from './transport';
 
 /**
  * Makes a write for an item. "Retry On Fail" repeats it after a lost answer; it then gets the answer
- * to the first request, and nothing is done twice. What the service refused is tried anew.
+ * to the first request, and nothing is done twice. What the service refused is tried again.
  * @throws as `requestService`
  */
 export async function requestOnce<T>(

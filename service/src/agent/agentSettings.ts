@@ -8,7 +8,7 @@ declare module '../platform/deps.ts' {
   }
 }
 
-export interface AgentPolicy {
+interface AgentPolicy {
   /**
    * How long the agent waits for further messages, so that several in a row get one reply.
    */

@@ -7,7 +7,7 @@ import { workGroup } from '../platform/jobs/workGroup.ts';
 import type { SecretBox } from '../platform/security/secretBox.ts';
 
 /** A secret as it is stored: encrypted, with the time when it stops signing. */
-export interface SealedSecret {
+interface SealedSecret {
   readonly sealed: string;
   /** Null for the current secret. */
   readonly expiresAt: string | null;

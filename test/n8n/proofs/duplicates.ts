@@ -9,7 +9,7 @@ export function provesDuplicates(stage: () => Stage): void {
   describe('a duplicate delivery', () => {
     const workflow = withWorkflow(stage, recordEvents);
 
-    /** Has a new customer's message delivered, and offers to deliver it again, signed anew. */
+    /** Has a new customer's message delivered, and offers to deliver it again with a signature of its own. */
     const deliverOnce = async (text: string) => {
       const { conversationId } = await stage().customerWrites(text);
       const execution = await stage().execution(workflow(), EVENT, conversationId);

@@ -222,7 +222,7 @@ describe('Publishing', () => {
     expect(await call('track_order')).toMatchObject({ status: 'succeeded' });
   });
 
-  it('registers anew, with another credential, at another service', async () => {
+  it('registers again, with another credential, at another service', async () => {
     const other = await stage.startOtherService();
     const { production: side } = await published();
     await side.deactivate();

@@ -12,7 +12,7 @@ const PARAMETERS = {
   properties: { order: { type: 'string' } },
 };
 
-/** A tool as a store gives it anew each time; it counts how often its parameters are looked at. */
+/** A tool as a store reads it each time; it counts how often its parameters are looked at. */
 function lookup() {
   const looks = { count: 0 };
   const tool = {

@@ -144,7 +144,7 @@ describe('control', () => {
     );
     expect(await taken.replies()).toEqual([]);
 
-    // A customer who writes on is told of no failure: the agent decides anew, with both messages.
+    // A customer who writes on is told of no failure: the agent decides again, with both messages.
     expect(await writesOn.reply()).toBe('Done.');
     expect((await writesOn.calls()).map(({ status, arguments: { n } }) => [status, n])).toEqual([
       ['cancelled', 'writes on'],
@@ -245,7 +245,7 @@ describe('control', () => {
     expect(await talk.turns(1)).toEqual([expect.objectContaining({ used: true })]);
   });
 
-  it('take-over and hand-back while the model thinks: the answer is worked out anew, once', async () => {
+  it('take-over and hand-back while the model thinks: the answer is worked out again, once', async () => {
     const stale = held(text('Stale.'));
     agent.model.answerBy(inOrder(stale.reply, text('Fresh.')));
     const talk = await agent.talk('hello');

@@ -155,7 +155,7 @@ describe('the agent and payment links', () => {
     expect(await linksOf(talk)).toHaveLength(1);
   });
 
-  it('a second request for a link gives the one that can still be paid, and nobody decides anew; once that is cancelled, a new link waits for approval', async () => {
+  it('a second request for a link gives the one that can still be paid, and nobody decides again; once that is cancelled, a new link waits for approval', async () => {
     const { talk, call } = await waiting();
     await decide(call, 'approve');
     await talk.reply(2);

@@ -183,7 +183,7 @@ describe('housekeeping', () => {
         (await apiClient(service.url, token).get('/api/chat/messages')).status;
       await waitFor('the sweep', async () => (await statusOf(silent.token)) === 401);
       expect(await statusOf(writer.token)).toBe(200);
-      await (await chatCustomer(service.url)).write('anew');
+      await (await chatCustomer(service.url)).write('again');
     } finally {
       await service.stop();
     }

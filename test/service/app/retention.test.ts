@@ -137,7 +137,7 @@ describe('CONVERSATION_RETENTION_DAYS', () => {
     await isGone(noted);
   });
 
-  it('lets a removed customer begin anew', async () => {
+  it('lets a removed customer begin again', async () => {
     const id = await newConversation(service);
     skewMs = 8 * DAY_MS;
     await isGone(id);

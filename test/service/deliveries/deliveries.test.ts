@@ -141,7 +141,7 @@ describe('deliveries', () => {
     ['a connection that breaks', ['reset', 'reset', 'reset']],
     ['a time-out', ['hang', 'hang', 'hang']],
   ] as [string, Script][])(
-    'retries %s three times with the same id and bytes, each attempt signed anew',
+    'retries %s three times with the same id and bytes, each attempt signed again',
     async (_what, answers) => {
       // enough for the attempt that is answered, also on a busy machine
       const { id } = await start({ env: { DELIVERY_TIMEOUT_MS: '1500' } });

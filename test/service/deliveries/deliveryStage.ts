@@ -32,7 +32,7 @@ export const status =
 export const breakOff: ReceiverHandler = (_request, _response, raw) => void raw.socket.destroy();
 
 /**
- * A service, a receiver of its events and a customer who writes, anew for each test; the clock can
+ * A service, a receiver of its events and a customer who writes, new for each test; the clock can
  * be moved forward.
  */
 export function deliveryStage() {

@@ -162,7 +162,7 @@ describe('a manual payment link', () => {
     expect((await markPaid(id)).body).toMatchObject({ status: 'paid', provider_reference: null });
   });
 
-  it('is cancelled once, and then neither paid nor cancelled anew', async () => {
+  it('is cancelled once, and then neither paid nor cancelled again', async () => {
     const { id } = await makeLink(service, conversationId);
     const first = await cancel(id);
     expect(first).toMatchObject({ status: 200, body: { status: 'cancelled' } });

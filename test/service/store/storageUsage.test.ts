@@ -38,7 +38,7 @@ const shares = () =>
       .map((holder) => [holder, Math.round(store.pressure!.shareOf(holder) * 100)]),
   );
 
-it('follows what is added, replaced and removed, leaves out what was rolled back, and is counted anew at a start', async () => {
+it('follows what is added, replaced and removed, leaves out what was rolled back, and is counted again at a start', async () => {
   expect([shares(), store.pressure!.largestShare]).toEqual([{}, 0]);
   await put(
     { id: '1', owner: 'a', text: 'x'.repeat(30_000) },

@@ -17,7 +17,7 @@ export const TURN_STATUSES = [
   'superseded',
   'failed',
 ] as const;
-export type TurnStatus = (typeof TURN_STATUSES)[number];
+type TurnStatus = (typeof TURN_STATUSES)[number];
 
 /** How the workflow answered: the last thing that it did. */
 export const TURN_OUTCOMES = ['reply', 'hand_over', 'close', 'nothing'] as const;

@@ -9,7 +9,7 @@ import { wants } from '../subscription.ts';
 import { findSubscriptions } from './subscriptions.ts';
 
 /** An event to emit. This folder sends every event alike, whatever it means. */
-export interface EventToEmit {
+interface EventToEmit {
   readonly workspaceId: string;
   readonly name: EventName;
   readonly conversationId: string;

@@ -117,7 +117,7 @@ export class Dispatcher {
       limit.end(null);
       throw error;
     });
-    limit.noteRemoved(loaded?.type === 'parked');
+    limit.noteRemoved(loaded?.type === 'removed');
     if (loaded?.type === 'due') return this.#send(loaded, limit);
     limit.end(null);
     this.#wakeAfterPause(limit);

@@ -7,7 +7,7 @@ import type { AttemptVerdict } from '../delivery.ts';
  * seconds. The limit settles where that is about a tenth of the deadline, or at 1.
  * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
  */
-export const MIN_IN_FLIGHT = 1;
+const MIN_IN_FLIGHT = 1;
 export const INITIAL_IN_FLIGHT = 4;
 export const MAX_IN_FLIGHT = 32;
 /** An answer within this part of the deadline lets the limit rise. */

@@ -22,12 +22,12 @@ export interface DueDelivery {
 }
 
 /**
- * What a claimed job asks for. `parked`: the subscription is removed, and its deliveries wait until
+ * What a claimed job asks for. `removed`: the subscription is, and its deliveries wait until
  * it is revived. Null: there is nothing to send, or not yet.
  */
 export type LoadedDelivery =
   | ({ readonly type: 'due' } & DueDelivery)
-  | { readonly type: 'parked' }
+  | { readonly type: 'removed' }
   | { readonly type: 'cancelled'; readonly delivery: Delivery }
   | null;
 
@@ -60,7 +60,7 @@ async function load(
   if (!subscription || !event || (await isAboutForgotten(tx, event))) return cancel(tx, job);
   if (isRemoved(subscription)) {
     await tx.jobs.release(job.id, job);
-    return { type: 'parked' };
+    return { type: 'removed' };
   }
   // What a person sends by hand goes out anyway.
   if (delivery.trigger !== 'manual') {

@@ -35,7 +35,7 @@ const CHUNK_BYTES = 1 << 20;
  * Learns of each document in a copy, in the order in which it was written: the last time counts.
  * @param read parses it. Null: it was deleted
  */
-export type SeeDocument = (collection: string, id: string, read: () => Document | null) => void;
+type SeeDocument = (collection: string, id: string, read: () => Document | null) => void;
 
 /** Open files that hold everything. They can be read even when their names are removed. */
 interface Pinned {

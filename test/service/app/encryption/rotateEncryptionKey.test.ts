@@ -121,7 +121,7 @@ describe('rotate-encryption-key', () => {
     }
   };
 
-  it('seals everything anew, and leaves nothing in any file that the former key opens', async () => {
+  it('seals everything again, and leaves nothing in any file that the former key opens', async () => {
     const folder = await copy();
     const before = await sealedIn(folder);
     expect(before.length).toBeGreaterThan(8);

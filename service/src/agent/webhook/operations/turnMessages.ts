@@ -25,7 +25,7 @@ import { MAX_HANDOVER_NOTE_CHARACTERS, type WebhookTurn } from '../webhookTurn.t
 import { findAgentSettings } from '../../operations/settings.ts';
 
 /** What sending the messages of a turn needs. */
-export interface TurnContext {
+interface TurnContext {
   readonly turn: Pick<WebhookTurn, 'workspaceId' | 'isResumed'>;
   readonly view: ConversationView;
   readonly settings: AgentSettings;

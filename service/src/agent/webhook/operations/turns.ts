@@ -29,7 +29,7 @@ export const getTurn = ({ store }: Deps, workspace: Workspace, id: string) =>
     return turn;
   });
 
-export type TurnFilter = Partial<Pick<WebhookTurn, 'status' | 'conversationId'>>;
+type TurnFilter = Partial<Pick<WebhookTurn, 'status' | 'conversationId'>>;
 
 /** The workspace's turns, newest first. */
 export const listTurns = (

@@ -6,7 +6,7 @@ import type { LowdbOptions } from '../options.ts';
 import { snapshotLine } from './snapshot.ts';
 import { JOBS, type Data } from '../state.ts';
 
-export interface SnapshotsOptions {
+interface SnapshotsOptions {
   readonly db: Low<Data>;
   readonly adapter: JournaledAdapter;
   readonly options: Required<
