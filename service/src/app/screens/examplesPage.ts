@@ -47,11 +47,28 @@ const exampleView = ({ name, title, does, needs, json }: ExampleWorkflow): View 
     <p class="muted">You need: ${needs}</p>
     <p class="row">
       ${copyButton(`${name}-json`, `the workflow “${title}”`)}
-      <a href=${`/examples/${name}.json`} download=${`${name}.json`} hx-boost="false" aria-label=${`Download the workflow “${title}”`}>Download</a>
+      <a
+        href=${`/examples/${name}.json`}
+        download=${`${name}.json`}
+        hx-boost="false"
+        aria-label=${`Download the workflow “${title}”`}
+      >
+        Download
+      </a>
     </p>
     <details>
       <summary>Show the JSON</summary>
-      <textarea id=${`${name}-json`} class="code" rows="12" readonly spellcheck="false" autocomplete="off" aria-label=${`The workflow “${title}” as JSON`}>${json}</textarea>
+      <textarea
+        id=${`${name}-json`}
+        class="code"
+        rows="12"
+        readonly
+        spellcheck="false"
+        autocomplete="off"
+        aria-label=${`The workflow “${title}” as JSON`}
+      >
+        ${json}
+      </textarea>
     </details>
   </article>
 `;

@@ -8,12 +8,18 @@ export const endpointView = ({ method, path, operation }: Endpoint): View => {
   return html`
     <section class="endpoint" aria-labelledby=${operationId}>
       <h2 id=${operationId}>${summary}</h2>
-      <p class="address">${method === null ? null : html`<b class=${`method ${method.toLowerCase()}`}>${method}</b>`} <code>${path}</code></p>
+      <p class="address">
+        ${
+          method === null ? null : html`<b class=${`method ${method.toLowerCase()}`}>${method}</b>`
+        } <code>${path}</code>
+      </p>
       ${description === undefined ? null : html`<p>${prose(description)}</p>`}
       ${method === null ? null : html`<p class="muted">${callerOf(operation)}</p>`}
       ${parametersView(operation)}
       ${bodyView(operation)}
-      ${Object.entries(operation.responses).map(([status, { description: words, content }]) => answerView(operation, status, words, content))}
+      ${Object.entries(operation.responses).map(([status, { description: words, content }]) =>
+        answerView(operation, status, words, content),
+      )}
       ${errorsView(operation)}
     </section>
   `;
@@ -41,7 +47,13 @@ const parametersView = ({ parameters }: OperationObject): View =>
       : html`
           <h3>${title}</h3>
           <dl class="fields">
-            ${all.map(({ name, schema, required = false, description }) => fieldView(name, { ...schema, description: description ?? schema.description }, required))}
+            ${all.map(({ name, schema, required = false, description }) =>
+              fieldView(
+                name,
+                { ...schema, description: description ?? schema.description },
+                required,
+              ),
+            )}
           </dl>
         `;
   });
@@ -65,7 +77,11 @@ function answerView(
   return Object.entries(content).map(
     ([type, each]) => html`
       <h3 id=${`${operationId}-${status}`}>Answer ${status}</h3>
-      <div><span class="muted">${type}:</span> ${each.schema.properties ? fieldsView(each.schema) : typeView(each.schema)}</div>
+      <div>
+        <span class="muted">${type}:</span> ${
+          each.schema.properties ? fieldsView(each.schema) : typeView(each.schema)
+        }
+      </div>
       ${exampleView(each)}
     `,
   );
@@ -74,7 +90,12 @@ function answerView(
 const exampleView = ({ schema, example = schema.example }: Content): View =>
   example === undefined
     ? null
-    : html`<p class="example-title muted">Example</p><pre><code>${typeof example === 'string' ? example : JSON.stringify(example, null, 2)}</code></pre>`;
+    : html`
+        <p class="example-title muted">Example</p>
+        <pre><code>${
+          typeof example === 'string' ? example : JSON.stringify(example, null, 2)
+        }</code></pre>
+      `;
 
 function errorsView({ responses }: OperationObject): View {
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
@@ -86,7 +107,14 @@ function errorsView({ responses }: OperationObject): View {
   return html`
     <h3>Errors</h3>
     <dl class="fields errors">
-      ${errors.map(({ status, code, message }) => html`<div><dt>${status} <code>${code}</code></dt><dd>${message}</dd></div>`)}
+      ${errors.map(
+        ({ status, code, message }) => html`
+          <div>
+            <dt>${status} <code>${code}</code></dt>
+            <dd>${message}</dd>
+          </div>
+        `,
+      )}
     </dl>
   `;
 }

@@ -62,8 +62,16 @@ const pageOf = (
         <nav aria-label="API reference">
           <ul>
             ${[...partsOf(document), { slug: 'objects', title: 'Objects' }].map(
-              (each) =>
-                html`<li><a href=${`${ROOT}/${each.slug}`} aria-current=${each.slug === slug ? 'page' : null}>${each.title}</a></li>`,
+              (each) => html`
+                <li>
+                  <a
+                    href=${`${ROOT}/${each.slug}`}
+                    aria-current=${each.slug === slug ? 'page' : null}
+                  >
+                    ${each.title}
+                  </a>
+                </li>
+              `,
             )}
           </ul>
         </nav>
@@ -76,6 +84,17 @@ const pageOf = (
   </html>
 `;
 
+const endpointItem = (
+  slug: string,
+  { method, path, operation: { operationId, summary } }: Endpoint,
+): View => html`
+  <li>
+    <a href=${`${ROOT}/${slug}#${operationId}`}>${summary}</a> <span class="address">
+      ${method === null ? null : html`<b class="method">${method}</b>`} <code>${path}</code>
+    </span>
+  </li>
+`;
+
 const indexView = ({ info, servers }: OpenApiDocument, parts: readonly Part[]): View => html`
   <p>${prose(info.description)}</p>
   <p>Version ${info.version}, at <code>${servers[0]!.url}</code>. The same as an OpenAPI 3.1 document, for programs: <a href="/api/openapi.json">openapi.json</a>.</p>
@@ -85,7 +104,7 @@ const indexView = ({ info, servers }: OpenApiDocument, parts: readonly Part[]): 
         <h2 id=${`part-${slug}`}><a href=${`${ROOT}/${slug}`}>${title}</a></h2>
         <p>${description}</p>
         <ul class="bare endpoints">
-          ${endpoints.map(({ method, path, operation: { operationId, summary } }) => html`<li><a href=${`${ROOT}/${slug}#${operationId}`}>${summary}</a> <span class="address">${method === null ? null : html`<b class="method">${method}</b>`} <code>${path}</code></span></li>`)}
+          ${endpoints.map((endpoint) => endpointItem(slug, endpoint))}
         </ul>
       </section>
     `,
@@ -95,7 +114,10 @@ const indexView = ({ info, servers }: OpenApiDocument, parts: readonly Part[]): 
 const partView = ({ description, endpoints }: Part): View => html`
   <p>${description}</p>
   <ul class="bare endpoints">
-    ${endpoints.map(({ operation: { operationId, summary } }) => html`<li><a href=${`#${operationId}`}>${summary}</a></li>`)}
+    ${endpoints.map(
+      ({ operation: { operationId, summary } }) =>
+        html`<li><a href=${`#${operationId}`}>${summary}</a></li>`,
+    )}
   </ul>
   ${endpoints.map(endpointView)}
 `;

@@ -51,7 +51,12 @@ export const fieldView = (name: string, schema: Schema, isRequired: boolean, dep
     <div>
       <dt><code>${name}</code></dt>
       <dd>
-        <p><span class="muted">${typeView(schema)}${isRequired ? html`, <b>required</b>` : null}${limits === '' ? null : `; ${limits}`}</span></p>
+        <p>
+          <span class="muted">
+            ${typeView(schema)}${isRequired ? html`, <b>required</b>` : null}
+            ${limits === '' ? null : `; ${limits}`}
+          </span>
+        </p>
         ${schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`}
         ${nestedView(schema, depth)}
       </dd>
@@ -71,6 +76,8 @@ export const fieldsView = (schema: Schema, depth = 1): View =>
     ? html`<p>${typeView(schema)}</p>${nestedView(schema, depth)}`
     : html`
         <dl class="fields">
-          ${Object.entries(schema.properties).map(([name, each]) => fieldView(name, each, schema.required?.includes(name) ?? false, depth))}
+          ${Object.entries(schema.properties).map(([name, each]) =>
+            fieldView(name, each, schema.required?.includes(name) ?? false, depth),
+          )}
         </dl>
       `;
