@@ -97,7 +97,11 @@ export const lastTestView = (
   now: Date,
 ): View =>
   lastTest === null
-    ? html`<p>Not tested yet with these settings. A test asks ${label} and sends nothing to customers.</p>`
+    ? html`
+        <p>
+          Not tested yet with these settings. A test asks ${label} and sends nothing to customers.
+        </p>
+      `
     : testedView(lastTest.at, lastTest.ok, lastTest.message, now);
 
 /** When the channel last delivered something, which shows whether its webhook is set up. */

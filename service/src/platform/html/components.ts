@@ -38,8 +38,11 @@ export const postButton = (
 `;
 
 /** @param id of the element whose text is copied. @param what as a screen reader says it */
-export const copyButton = (id: string, what: string, style = 'small secondary'): View =>
-  html`<button class=${style} type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>Copy</button>`;
+export const copyButton = (id: string, what: string, style = 'small secondary'): View => html`
+  <button class=${style} type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>
+    Copy
+  </button>
+`;
 
 /** A value with its copy button. */
 export const copyable = (id: string, value: string, what: string): View =>
@@ -69,7 +72,11 @@ export const avatar = (name: string): View => {
   const first = words.length > 1 ? [words[0]!, words.at(-1)!] : words;
   const initials = first.map((word) => [...word][0]!.toUpperCase()).join('');
   const hash = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) >>> 0, 7);
-  return html`<span class=${`avatar hue-${hash % AVATAR_HUES}`} aria-hidden="true">${initials || lastDigits(name)}</span>`;
+  return html`
+    <span class=${`avatar hue-${hash % AVATAR_HUES}`} aria-hidden="true">
+      ${initials || lastDigits(name)}
+    </span>
+  `;
 };
 
 const lastDigits = (phone: string) => phone.replace(/\D/g, '').slice(-2) || '?';
@@ -105,8 +112,11 @@ export const filterLinks = <T>(
   <nav class="filters" aria-label=${label}>
     <ul>
       ${filters.map(
-        ({ value, label: text, href }) =>
-          html`<li><a href=${href} aria-current=${value === current ? 'true' : null}>${text}</a></li>`,
+        ({ value, label: text, href }) => html`
+          <li>
+            <a href=${href} aria-current=${value === current ? 'true' : null}>${text}</a>
+          </li>
+        `,
       )}
     </ul>
   </nav>

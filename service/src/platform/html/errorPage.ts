@@ -20,7 +20,11 @@ export function sendErrorPage(response: Response, status: number, message: strin
   const content = html`
     <h1>${title}</h1>
     <p role="alert">${message}</p>
-    <p><a role="button" class="secondary outline" href=${section?.href ?? '/'}>Back to ${section?.label ?? 'the start page'}</a></p>
+    <p>
+      <a role="button" class="secondary outline" href=${section?.href ?? '/'}>
+        Back to ${section?.label ?? 'the start page'}
+      </a>
+    </p>
   `;
   const page =
     viewer === null

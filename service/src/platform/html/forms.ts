@@ -139,7 +139,11 @@ export const select = ({
 }: FieldOptions & { readonly options: readonly (Option | OptionGroup)[] }): View => {
   const optionView = (option: Option | OptionGroup, chosen: string): View =>
     'group' in option
-      ? html`<optgroup label=${option.group}>${option.options.map((each) => optionView(each, chosen))}</optgroup>`
+      ? html`
+          <optgroup label=${option.group}>
+            ${option.options.map((each) => optionView(each, chosen))}
+          </optgroup>
+        `
       : html`<option value=${option[0]} selected=${option[0] === chosen}>${option[1]}</option>`;
   return labelled(
     rest,
@@ -149,8 +153,23 @@ export const select = ({
 };
 
 /** A checkbox with its label. The help is a part of the label. */
-export const checkbox = ({ name, label, form = newForm(), help, attributes }: FieldOptions): View =>
-  html`<label for=${`f-${name}`}><input type="checkbox" id=${`f-${name}`} name=${name} checked=${form.values[name] === 'on'} ...${attributes} /> ${label}${help ? html` <small class="muted">${help}</small>` : null}</label>`;
+export const checkbox = ({
+  name,
+  label,
+  form = newForm(),
+  help,
+  attributes,
+}: FieldOptions): View => html`
+  <label for=${`f-${name}`}>
+    <input
+      type="checkbox"
+      id=${`f-${name}`}
+      name=${name}
+      checked=${form.values[name] === 'on'}
+      ...${attributes}
+    /> ${label}${help ? html` <small class="muted">${help}</small>` : null}
+  </label>
+`;
 
 /** One of several choices, which all have the same `name`. */
 export const radio = ({
@@ -159,8 +178,18 @@ export const radio = ({
   label,
   form,
   attributes,
-}: Omit<FieldOptions, 'help'> & { readonly value: string; readonly form: FormState }): View =>
-  html`<label for=${`f-${name}-${value}`}><input type="radio" id=${`f-${name}-${value}`} name=${name} value=${value} checked=${form.values[name] === value} ...${attributes} /> ${label}</label>`;
+}: Omit<FieldOptions, 'help'> & { readonly value: string; readonly form: FormState }): View => html`
+  <label for=${`f-${name}-${value}`}>
+    <input
+      type="radio"
+      id=${`f-${name}-${value}`}
+      name=${name}
+      value=${value}
+      checked=${form.values[name] === value}
+      ...${attributes}
+    /> ${label}
+  </label>
+`;
 
 /** What is wrong with a field. `field`, `textArea` and `select` show it by themselves. */
 export const fieldProblem = (name: string, { problems }: FormState): View =>

@@ -45,10 +45,16 @@ const head = ({
     <title>${count === '' ? '' : `(${count}) `}${title} · Conversation Service</title>
     <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
     <link rel="stylesheet" href=${assetUrl('app.css')} />
-    <link rel=${NEED_ONLY_APP_CSS.includes(section) ? 'alternate' : 'stylesheet'} id="sections" href=${assetUrl('sections.css')} />
+    <link
+      rel=${NEED_ONLY_APP_CSS.includes(section) ? 'alternate' : 'stylesheet'}
+      id="sections"
+      href=${assetUrl('sections.css')}
+    />
     <script src=${assetUrl('htmx.js')} defer></script>
     <script type="module" src=${assetUrl('app.js')}></script>
-    ${[...(loadsFormScripts ? ['writing.js' as const] : []), ...scripts].map((name) => html`<script type="module" src=${assetUrl(name)}></script>`)}
+    ${[...(loadsFormScripts ? ['writing.js' as const] : []), ...scripts].map(
+      (name) => html`<script type="module" src=${assetUrl(name)}></script>`,
+    )}
   </head>
 `;
 
@@ -127,7 +133,11 @@ export const teamPage = (
 ): View => html`
   <html lang="en">
     ${head({ ...page, count: viewer.counts?.conversations })}
-    <body class="app" hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}>
+    <body
+      class="app"
+      hx-boost="true"
+      hx-headers=${JSON.stringify({ 'X-CSRF-Token': viewer.csrfToken })}
+    >
       <a class="skip" href="#main">Skip to content</a>
       ${sidebar(viewer, page.section)}
       <main id="main" class=${wide ? 'fills' : null} tabindex="-1">${content}</main>
@@ -148,7 +158,9 @@ const sidebar = (viewer: Viewer, section: Section | undefined): View => html`
         ${mark(28)}
         <span>${viewer.workspace.name}</span>
       </a>
-      <button class="menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>
+      <button class="menu" type="button" popovertarget="menu" aria-label="Menu">
+        ${icon('menu')}
+      </button>
       <div id="menu" popover="auto">
         ${GROUPS.map((group) => groupView(group, section, viewer))}
         <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>
@@ -168,7 +180,11 @@ const groupView = (
   <ul aria-labelledby=${`nav-${group}`}>
     ${SECTIONS.filter((each) => each.group === group).map(
       ({ id, href, label, icon: name }) => html`
-        <li><a href=${href} aria-current=${id === section ? 'page' : null}>${icon(name)}<span>${label}</span>${countView(id, counts)}</a></li>
+        <li>
+          <a href=${href} aria-current=${id === section ? 'page' : null}>
+            ${icon(name)}<span>${label}</span>${countView(id, counts)}
+          </a>
+        </li>
       `,
     )}
   </ul>
@@ -178,9 +194,27 @@ const groupView = (
 function countView(id: Section, counts: Viewer['counts']): View {
   switch (id) {
     case 'conversations':
-      return html` <span id="conversations-count" class="count" data-live hx-get="/conversations/count" hx-trigger=${reloadsOn('conversations')} title="Customers waiting for an answer">${counts?.conversations}</span>`;
+      return html` <span
+        id="conversations-count"
+        class="count"
+        data-live
+        hx-get="/conversations/count"
+        hx-trigger=${reloadsOn('conversations')}
+        title="Customers waiting for an answer"
+      >
+        ${counts?.conversations}
+      </span>`;
     case 'waiting':
-      return html` <span id="waiting-count" class="count" data-live hx-get="/waiting/count" hx-trigger=${reloadsOn('waiting')} title="Waiting for a decision">${counts?.decisions}</span>`;
+      return html` <span
+        id="waiting-count"
+        class="count"
+        data-live
+        hx-get="/waiting/count"
+        hx-trigger=${reloadsOn('waiting')}
+        title="Waiting for a decision"
+      >
+        ${counts?.decisions}
+      </span>`;
     default:
       return null;
   }

@@ -35,5 +35,12 @@ export const liveSection = (
 `;
 
 /** What the scripts of a member's page have to know: whose page it is, and how recent. */
-export const livePage = ({ member, livePosition }: Viewer): View =>
-  html`<div id="live-page" hidden data-member=${member.id} data-position=${livePosition} data-worker=${assetUrl('live-worker.js')}></div>`;
+export const livePage = ({ member, livePosition }: Viewer): View => html`
+  <div
+    id="live-page"
+    hidden
+    data-member=${member.id}
+    data-position=${livePosition}
+    data-worker=${assetUrl('live-worker.js')}
+  ></div>
+`;

@@ -46,7 +46,14 @@ export const valuesView = (
   depth = 1,
 ): View => html`
   <dl class="values">
-    ${Object.entries(values).map(([name, value]) => html`<div><dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt><dd>${valueView(value, propertyOf(schema, name), depth)}</dd></div>`)}
+    ${Object.entries(values).map(
+      ([name, value]) => html`
+        <div>
+          <dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt>
+          <dd>${valueView(value, propertyOf(schema, name), depth)}</dd>
+        </div>
+      `,
+    )}
   </dl>
 `;
 
@@ -65,10 +72,17 @@ export function valueView(value: Json, schema: Json | undefined = undefined, dep
   if (value.length > MAX_LIST_ITEMS)
     return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   const items = isJsonObject(schema) ? schema.items : undefined;
-  return html`<ul class="bare plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
+  return html`
+    <ul class="bare plain-list">
+      ${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}
+    </ul>
+  `;
 }
 
 const longText = (text: string): View =>
   text.length <= MAX_TEXT_CHARACTERS
     ? html`<bdi class="text">${text}</bdi>`
-    : html`<bdi class="text">${text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}</bdi><span class="muted">… and ${text.length - MAX_TEXT_CHARACTERS} more characters</span>`;
+    : html`
+        <bdi class="text">${text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}</bdi>
+        <span class="muted">… and ${text.length - MAX_TEXT_CHARACTERS} more characters</span>
+      `;
