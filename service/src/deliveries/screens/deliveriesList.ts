@@ -90,7 +90,11 @@ export const deliveriesList = (signedIn: SignedIn, page: DeliveriesPage): View =
     ${
       items.length === 0
         ? html`<p class="muted">${emptyInWords(signedIn, view)}</p>`
-        : html`<div class="deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, page))}</div>`
+        : html`
+            <div class="deliveries">
+              ${items.map((delivery) => deliveryItem(signedIn, delivery, page))}
+            </div>
+          `
     }
     ${pager('Pages of deliveries', {
       newest: cursor === undefined ? null : subscriptionHref(subscriptionId, { status }),
@@ -150,22 +154,39 @@ const deliveryItem = (
   { conversations, view, now }: DeliveriesPage,
 ): View => {
   const conversationId = conversations.get(delivery.eventId);
+  const created = secondTimeView(delivery.createdAt);
   return html`
-  <details id=${delivery.id} open=${view.open === delivery.id}>
-    <summary id=${`summary-${delivery.id}`}>
-      ${deliveryBadge(delivery)}
-      <span class="when">${timeView(delivery.createdAt, now)}</span>
-      <span class="why muted">${attemptsInWords(delivery, now)}</span>
-    </summary>
-    <p class="muted" id=${`made-${delivery.id}`}>Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${secondTimeView(delivery.createdAt)}</p>
-    <p>
-      ${conversationId === undefined ? null : html`<a href=${`/conversations/${conversationId}`}>Conversation</a>, `}
-      <a id=${`more-${delivery.id}`} href=${deliveryHref(delivery)} aria-describedby=${`summary-${delivery.id}`}>payload and headers</a>
-    </p>
-    ${attemptsList(delivery)}
-    ${delivery.status === 'pending' ? null : resendButton(signedIn, delivery, { status: view.status, cursor: view.cursor })}
-  </details>
-`;
+    <details id=${delivery.id} open=${view.open === delivery.id}>
+      <summary id=${`summary-${delivery.id}`}>
+        ${deliveryBadge(delivery)}
+        <span class="when">${timeView(delivery.createdAt, now)}</span>
+        <span class="why muted">${attemptsInWords(delivery, now)}</span>
+      </summary>
+      <p class="muted" id=${`made-${delivery.id}`}>
+        Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${created}
+      </p>
+      <p>
+        ${
+          conversationId === undefined
+            ? null
+            : html`<a href=${`/conversations/${conversationId}`}>Conversation</a>, `
+        }
+        <a
+          id=${`more-${delivery.id}`}
+          href=${deliveryHref(delivery)}
+          aria-describedby=${`summary-${delivery.id}`}
+        >
+          payload and headers
+        </a>
+      </p>
+      ${attemptsList(delivery)}
+      ${
+        delivery.status === 'pending'
+          ? null
+          : resendButton(signedIn, delivery, { status: view.status, cursor: view.cursor })
+      }
+    </details>
+  `;
 };
 
 /** The summary of a folded delivery: its attempts, the next one, and the last error. */

@@ -42,12 +42,23 @@ export const keysPage = (
       ${
         subscriptionForm === undefined
           ? null
-          : html`<p class="problem" role="alert">The subscription was not created. <a href="#new-subscription">See what to correct</a></p>`
+          : html`
+              <p class="problem" role="alert">
+                The subscription was not created. <a href="#new-subscription">
+                  See what to correct
+                </a>
+              </p>
+            `
       }
       <section class="block" aria-labelledby="api-keys-title">
         <h2 id="api-keys-title">API keys</h2>
         <p class="muted">n8n and other programs use a key to call this service. New to this? Start with an <a href="/examples">example workflow for n8n</a>.</p>
-        ${liveSection('keys', 'api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
+        ${liveSection(
+          'keys',
+          'api-keys',
+          '/keys/live/api-keys',
+          apiKeysList(signedIn, apiKeys, now),
+        )}
         ${newKeyForm(signedIn, keyForm)}
         ${memberNote(signedIn, 'An owner can create, change and revoke API keys.')}
       </section>
@@ -55,7 +66,12 @@ export const keysPage = (
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">A subscription sends events to one URL, such as an n8n workflow.</p>
         ${subscriptions.length === 0 ? null : deliverySearch()}
-        ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, week, now))}
+        ${liveSection(
+          'keys',
+          'subscriptions',
+          '/keys/live/subscriptions',
+          subscriptionsList(subscriptions, week, now),
+        )}
         ${memberNote(signedIn, 'An owner can create, change and remove subscriptions.')}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>

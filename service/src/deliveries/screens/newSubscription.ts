@@ -26,7 +26,9 @@ export const newSubscriptionSchema = subscriptionSchema
 export const newSubscriptionForm = (signedIn: SignedIn, form: SubscriptionForm): View => html`
   <details id="new-subscription" open=${Object.keys(form.problems).length > 0}>
     <summary class="open-form">Create a subscription</summary>
-    <p class="muted">n8n workflows subscribe by themselves when you publish them. Use this form for other receivers.</p>
+    <p class="muted">
+      n8n workflows subscribe by themselves when you publish them. Use this form for other receivers.
+    </p>
     ${formProblem(form.problems[''])}
     <form method="post" action="/keys/subscriptions" class="narrow-form">
       ${csrfField(signedIn)}

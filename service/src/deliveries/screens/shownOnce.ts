@@ -16,7 +16,9 @@ export const newKeyView = (key: string, { name }: ApiKey, baseUrl: string): View
       <ol>
         <li>Open <strong>Credentials</strong> and create a <strong>Conversation Service API</strong> credential.</li>
         <li>Paste the key as <strong>API Key</strong>.</li>
-        <li>Enter ${copyable('base-url', baseUrl, 'the base URL')} as <strong>Base URL</strong>, and save.</li>
+        <li>
+          Enter ${copyable('base-url', baseUrl, 'the base URL')} as <strong>Base URL</strong>, and save.
+        </li>
       </ol>
     `,
   );
@@ -29,7 +31,9 @@ export const newSubscriptionView = (secret: string, subscription: Subscription):
     secret,
     html`
       <p>The receiver uses it to verify the <code>X-Service-Signature</code> header.</p>
-      <p><a href=${subscriptionHref(subscription.id)}>Open the subscription</a> to send a test event.</p>
+      <p>
+        <a href=${subscriptionHref(subscription.id)}>Open the subscription</a> to send a test event.
+      </p>
     `,
   );
 

@@ -84,4 +84,6 @@ export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): Vi
 }
 
 /** Shown in place of a subscription that was removed while its page was open. */
-export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to keys and subscriptions</a></p>`;
+export const removedView: View = html`
+  <p>This subscription was removed. <a href="/keys">Back to keys and subscriptions</a></p>
+`;

@@ -37,15 +37,47 @@ export const subscriptionState = (
   now: Date,
 ): View => html`
   <dl class="facts-list">
-    <dt>State</dt><dd>${stateBadge(subscription)}${subscription.paused ? ' New events are not kept for it. Pending deliveries wait.' : null}</dd>
+    <dt>State</dt>
+    <dd>
+      ${stateBadge(subscription)}
+      ${subscription.paused ? ' New events are not kept for it. Pending deliveries wait.' : null}
+    </dd>
     <dt>Events</dt><dd>${eventsOf(subscription).join(', ')}</dd>
-    ${subscription.filter ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>` : null}
+    ${
+      subscription.filter
+        ? html`<dt>Only</dt><dd><bdi>${filterInWords(subscription.filter)}</bdi></dd>`
+        : null
+    }
     <dt>Endpoint URL</dt><dd><bdi>${breakable(subscription.targetUrl)}</bdi></dd>
-    <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
-    ${subscription.owner ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(subscription.owner)}</bdi>. ${subscription.isReleased ? 'Another n8n can take over by publishing a workflow with this URL.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
-    <dt>After an outage</dt><dd>${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}</dd>
+    <dt>Source</dt>
+    <dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
+    ${
+      subscription.owner
+        ? html`
+            <dt>Published by</dt>
+            <dd>
+              <bdi>${ownerInWords(subscription.owner)}</bdi>. ${
+                subscription.isReleased
+                  ? 'Another n8n can take over by publishing a workflow with this URL.'
+                  : 'Publishing it again overwrites changes made here.'
+              }
+            </dd>
+          `
+        : null
+    }
+    <dt>After an outage</dt>
+    <dd>
+      ${subscription.catchUp ? 'what was missed in 24 hours is sent' : 'nothing is sent by itself'}
+    </dd>
     <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
-    <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
+    <dt>Last delivery</dt>
+    <dd>
+      ${
+        subscription.lastDeliveryAt === null
+          ? 'none yet'
+          : timeView(subscription.lastDeliveryAt, now)
+      }
+    </dd>
     ${previousSecrets(subscription, now)}
   </dl>
   ${failureView({ subscription, lastFailure, undelivered }, now)}
@@ -73,7 +105,10 @@ function previousSecrets(subscription: Subscription, now: Date): View {
   // The secret that was replaced last comes first, and is valid longest.
   return ends.length === 1
     ? html`<dt>Previous secret</dt><dd>valid until ${exactTimeView(ends[0]!)}</dd>`
-    : html`<dt>Previous secrets</dt><dd>${ends.length} still valid, the last until ${exactTimeView(ends[0]!)}</dd>`;
+    : html`
+        <dt>Previous secrets</dt>
+        <dd>${ends.length} still valid, the last until ${exactTimeView(ends[0]!)}</dd>
+      `;
 }
 
 /** Why deliveries fail, and what to do about it. */
@@ -86,9 +121,19 @@ function failureView(
   const isFailing = subscriptionStatus(subscription) === 'failing';
   return html`
     <div class=${isFailing ? 'failing' : 'muted'}>
-      <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`}${subscription.paused ? null : ' New events are still sent.'}</p>
-      ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure, undelivered)}</p>`}
+      <p>
+        ${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`}
+        ${subscription.paused ? null : ' New events are still sent.'}
+      </p>
+      ${lastFailure === null ? null : lastErrorView(lastFailure, undelivered, now)}
     </div>
+  `;
+}
+
+function lastErrorView(failure: Attempt, undelivered: number, now: Date): View {
+  const advice = adviceOn(failure, undelivered);
+  return html`
+    <p>Last error, ${timeView(failure.at, now)}: <bdi>${failure.error}</bdi> ${advice}</p>
   `;
 }
 
@@ -110,15 +155,33 @@ export const subscriptionsList = (
   week: WeekOf,
   now: Date,
 ): View => html`
-  <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? html`. Publish a workflow in n8n to see its subscriptions here, such as one of the <a href="/examples">examples</a>.` : html`: ${bySource(all)}`}</p>
-  ${all.length === 0 ? null : html`<ul class="bare records">${all.map((each) => subscriptionItem(each, week, now))}</ul>`}
+  <p>
+    <strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>
+    ${
+      all.length === 0
+        ? html`. Publish a workflow in n8n to see its subscriptions here, such as one of the <a href="/examples">examples</a>.`
+        : html`: ${bySource(all)}`
+    }
+  </p>
+  ${
+    all.length === 0
+      ? null
+      : html`
+          <ul class="bare records">
+            ${all.map((each) => subscriptionItem(each, week, now))}
+          </ul>
+        `
+  }
 `;
 
 function bySource(all: readonly SubscriptionHealth[]): View {
   const groups = [...Map.groupBy(all, ({ subscription }) => subscription.source)];
   return groups.map(
-    ([source, { length }], index) =>
-      html`${index === 0 ? '' : ', '}${length} ${source === '' ? 'without a source' : html`from <bdi>${source}</bdi>`}`,
+    ([source, { length }], index) => html`
+      ${index === 0 ? '' : ', '}${length} ${
+        source === '' ? 'without a source' : html`from <bdi>${source}</bdi>`
+      }
+    `,
   );
 }
 
@@ -134,11 +197,21 @@ const subscriptionItem = (
 ): View => html`
   <li>
     <div class="what">
-      <p><a id=${subscription.id} href=${subscriptionHref(subscription.id)}><strong>${eventsInWords(subscription)}</strong></a>${' '}${stateBadge(subscription)}${undelivered > 0 ? badge('Not all arrived', 'attention') : null}</p>
+      <p>
+        <a id=${subscription.id} href=${subscriptionHref(subscription.id)}>
+          <strong>${eventsInWords(subscription)}</strong>
+        </a>${' '}
+        ${stateBadge(subscription)}
+        ${undelivered > 0 ? badge('Not all arrived', 'attention') : null}
+      </p>
       <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">
         ${originOf(subscription)},${' '}
-        ${subscription.lastDeliveryAt === null ? 'no deliveries yet' : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`}
+        ${
+          subscription.lastDeliveryAt === null
+            ? 'no deliveries yet'
+            : html`last delivery ${timeView(subscription.lastDeliveryAt, now)}`
+        }
       </p>
       ${sparkLine(week.get(subscription.id), 'attempt')}
       ${failureView({ subscription, lastFailure, undelivered }, now)}

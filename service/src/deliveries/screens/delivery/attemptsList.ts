@@ -17,7 +17,11 @@ type ShownHeaders = 'none' | 'without-signatures' | 'whole';
 export const attemptsList = (delivery: Delivery, headers: ShownHeaders = 'none'): View =>
   delivery.attempts.length === 0
     ? html`<p>No attempts yet.</p>`
-    : html`<ol class="bare attempts">${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, headers))}</ol>`;
+    : html`
+        <ol class="bare attempts">
+          ${delivery.attempts.map((attempt) => attemptItem(delivery, attempt, headers))}
+        </ol>
+      `;
 
 const attemptItem = (delivery: Delivery, attempt: Attempt, headers: ShownHeaders): View => {
   const { number, at, statusCode, durationMs, error, responseExcerpt, trigger } = attempt;
@@ -25,14 +29,32 @@ const attemptItem = (delivery: Delivery, attempt: Attempt, headers: ShownHeaders
     <li>
       <p>
         <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
-        <span class="muted">attempt ${number}, ${secondTimeView(at)}, took ${durationInWords(durationMs)}, ${TRIGGER_WORDS[trigger]}</span>
+        <span class="muted">
+          attempt ${number}, ${secondTimeView(at)}, took ${durationInWords(durationMs)}, ${
+            TRIGGER_WORDS[trigger]
+          }
+        </span>
       </p>
-      ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
+      ${
+        error === null || error === `The receiver answered ${statusCode}.`
+          ? null
+          : html`<p><bdi>${error}</bdi></p>`
+      }
       ${headers === 'none' ? null : headersView(delivery, attempt, headers)}
       ${
         responseExcerpt === null
           ? null
-          : html`<pre id=${`answer-${delivery.id}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Response to attempt ${number}`}>${responseExcerpt}</pre>`
+          : html`
+              <pre
+                id=${`answer-${delivery.id}-${number}`}
+                dir="auto"
+                tabindex="0"
+                role="group"
+                aria-label=${`Response to attempt ${number}`}
+              >
+                ${responseExcerpt}
+              </pre>
+            `
       }
     </li>
   `;
@@ -56,7 +78,9 @@ function headersView(
   return html`
     <details id=${`headers-${number}`}>
       <summary>Request headers</summary>
-      <pre tabindex="0" role="group" aria-label=${`Request headers of attempt ${number}`}>${headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
+      <pre tabindex="0" role="group" aria-label=${`Request headers of attempt ${number}`}>
+        ${headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+      </pre>
     </details>
   `;
 }

@@ -63,14 +63,26 @@ export const deliveryState = (
   now: Date,
 ): View => html`
   <dl class="facts-list">
-    <dt>State</dt><dd>${deliveryBadge(delivery)}${delivery.nextAttemptAt === null ? null : ` next attempt ${soon(delivery.nextAttemptAt, now)}`}</dd>
+    <dt>State</dt>
+    <dd>
+      ${deliveryBadge(delivery)}
+      ${
+        delivery.nextAttemptAt === null
+          ? null
+          : ` next attempt ${soon(delivery.nextAttemptAt, now)}`
+      }
+    </dd>
     <dt>Endpoint URL</dt><dd><bdi>${breakable(subscription.targetUrl)}</bdi></dd>
     <dt>Conversation</dt><dd>${conversationView(event?.conversationId)}</dd>
     <dt>Event</dt><dd>${copyable('event-id', delivery.eventId, 'the event id')}</dd>
     <dt>Delivery</dt><dd>${copyable('delivery-id', delivery.id, 'the delivery id')}</dd>
     <dt>Created</dt><dd id=${`made-${delivery.id}`}>${timeView(delivery.createdAt, now)}</dd>
   </dl>
-  ${delivery.status === 'pending' ? null : html`<div class="row">${resendButton(signedIn, delivery, { from: 'delivery' })}</div>`}
+  ${
+    delivery.status === 'pending'
+      ? null
+      : html`<div class="row">${resendButton(signedIn, delivery, { from: 'delivery' })}</div>`
+  }
   <h2>Attempts</h2>
   ${attemptsList(delivery, isOwner(signedIn.member) ? 'whole' : 'without-signatures')}
 `;
@@ -85,7 +97,9 @@ const conversationView = (conversationId: string | null | undefined): View =>
 function payloadView(signedIn: SignedIn, { event, delivery }: DeliveryDetails): View {
   if (event === null) return html`<p class="muted">The payload is no longer kept.</p>`;
   return html`
-    <p class="muted">Formatted for reading. The body is sent without line breaks, the same in each attempt.</p>
+    <p class="muted">
+      Formatted for reading. The body is sent without line breaks, the same in each attempt.
+    </p>
     <div class="row">
       ${copyButton('payload', 'the payload')}
       ${postButton(signedIn, {
@@ -94,7 +108,16 @@ function payloadView(signedIn: SignedIn, { event, delivery }: DeliveryDetails): 
         button: { class: 'small secondary outline' },
       })}
     </div>
-    <pre id="payload" class="payload" dir="ltr" tabindex="0" role="group" aria-labelledby="payload-title">${JSON.stringify(JSON.parse(event.body), null, 2)}</pre>
+    <pre
+      id="payload"
+      class="payload"
+      dir="ltr"
+      tabindex="0"
+      role="group"
+      aria-labelledby="payload-title"
+    >
+      ${JSON.stringify(JSON.parse(event.body), null, 2)}
+    </pre>
   `;
 }
 

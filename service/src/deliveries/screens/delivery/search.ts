@@ -13,7 +13,18 @@ export const deliverySearch = (id = ''): View => html`
     <form method="get" action="/keys/deliveries">
       <label for="f-delivery">Find a delivery</label>
       <div class="row">
-        <input type="search" id="f-delivery" name="id" value=${id} required maxlength="64" placeholder="evt_… or dlv_…" autocomplete="off" spellcheck="false" aria-describedby="h-delivery" />
+        <input
+          type="search"
+          id="f-delivery"
+          name="id"
+          value=${id}
+          required
+          maxlength="64"
+          placeholder="evt_… or dlv_…"
+          autocomplete="off"
+          spellcheck="false"
+          aria-describedby="h-delivery"
+        />
         <button>Find</button>
       </div>
       <small id="h-delivery">By the id of the event (<code>X-Service-Delivery</code>, in n8n <code>delivery_id</code>) or of the delivery.</small>
@@ -47,7 +58,10 @@ export const foundPage = (
 const foundItem = ({ delivery, subscription }: FoundDelivery, now: Date): View => html`
   <li>
     <div class="what">
-      <p><a href=${deliveryHref(delivery)}><strong>${eventsInWords(subscription)}</strong></a>${' '}${deliveryBadge(delivery)}</p>
+      <p>
+        <a href=${deliveryHref(delivery)}><strong>${eventsInWords(subscription)}</strong></a>${' '}
+        ${deliveryBadge(delivery)}
+      </p>
       <p class="url"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">${timeView(delivery.createdAt, now)}</p>
     </div>

@@ -35,19 +35,33 @@ const SOON_MS = 7 * 24 * 60 * 60 * 1000;
 const expiresSoon = ({ expiresAt }: ApiKey, now: Date): boolean =>
   typeof expiresAt === 'string' && Date.parse(expiresAt) - now.getTime() < SOON_MS;
 
-const nameView = (key: ApiKey): View =>
-  html`<a id=${key.id} href=${`/keys/${key.id}`}><bdi>${key.name}</bdi></a>${' '}<code>${shortForm(key)}</code>`;
+const nameView = (key: ApiKey): View => html`
+  <a id=${key.id} href=${`/keys/${key.id}`}><bdi>${key.name}</bdi></a>${' '}
+  <code>${shortForm(key)}</code>
+`;
 
 export const revealsLink = (key: ApiKey): View =>
   mayReveal(key)
-    ? html`<p><a href=${`/keys/${key.id}/reveals`} aria-label=${`Contact details read with the key ${key.name}`}>Contact details read</a></p>`
+    ? html`
+        <p>
+          <a
+            href=${`/keys/${key.id}/reveals`}
+            aria-label=${`Contact details read with the key ${key.name}`}
+          >
+            Contact details read
+          </a>
+        </p>
+      `
     : null;
 
 /** When and from where a key was used last. */
 export const lastUse = ({ lastUsedAt, lastUsedFrom }: ApiKey, now: Date): View =>
   lastUsedAt === null
     ? 'never used'
-    : html`last used ${timeView(lastUsedAt, now)}${lastUsedFrom ? html` from <bdi>${lastUsedFrom}</bdi>` : null}`;
+    : html`
+        last used ${timeView(lastUsedAt, now)}
+        ${lastUsedFrom ? html` from <bdi>${lastUsedFrom}</bdi>` : null}
+      `;
 
 const expiry = ({ expiresAt }: ApiKey, now: Date): View =>
   expiresAt ? html`expires ${timeView(expiresAt, now)}` : 'never expires';
@@ -55,7 +69,11 @@ const expiry = ({ expiresAt }: ApiKey, now: Date): View =>
 const activeKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
-      <p><strong>${nameView(key)}</strong>${' '}${expiresSoon(key, now) ? badge('Expires soon', 'attention') : null}${mayReveal(key) ? badge('Reads contact details') : null}</p>
+      <p>
+        <strong>${nameView(key)}</strong>${' '}
+        ${expiresSoon(key, now) ? badge('Expires soon', 'attention') : null}
+        ${mayReveal(key) ? badge('Reads contact details') : null}
+      </p>
       <p class="muted">
         Created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi>,${' '}
         ${lastUse(key, now)}
@@ -83,7 +101,13 @@ const endedKey = (key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
       <p>${nameView(key)}</p>
-      <p class="muted">${key.revokedAt === null ? html`Expired ${timeView(key.expiresAt ?? null, now)}` : html`Revoked ${timeView(key.revokedAt, now)}`}, created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi></p>
+      <p class="muted">
+        ${
+          key.revokedAt === null
+            ? html`Expired ${timeView(key.expiresAt ?? null, now)}`
+            : html`Revoked ${timeView(key.revokedAt, now)}`
+        }, created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi>
+      </p>
       ${revealsLink(key)}
     </div>
   </li>

@@ -140,13 +140,23 @@ export const newKeyForm = (signedIn: SignedIn, refused: FormState | undefined): 
       <form method="post" action="/keys" class="narrow-form" hx-disabled-elt="find button">
         ${csrfField(signedIn)}${hiddenFields({ form: form.values.form })}
         ${nameField(form)}
-        ${select({ name: 'access', label: 'Permissions', form, options: ACCESS, help: 'n8n needs all of the API. Permissions cannot be changed later.' })}
+        ${select({
+          name: 'access',
+          label: 'Permissions',
+          form,
+          options: ACCESS,
+          help: 'n8n needs all of the API. Permissions cannot be changed later.',
+        })}
         <details open=${form.values.access === 'chosen' || chosenAreas(form.values).length > 0}>
           <summary>Choose permissions</summary>
-          ${KEY_AREAS.map((area) => select({ name: `area_${area}`, label: AREA_LABELS[area], form, options: LEVELS }))}
+          ${KEY_AREAS.map((area) =>
+            select({ name: `area_${area}`, label: AREA_LABELS[area], form, options: LEVELS }),
+          )}
         </details>
         ${checkbox({ name: 'reveal', label: 'May read contact details in the clear', form })}
-        <p class="muted">Phone numbers and e-mails, for a CRM. Each reading is recorded with the key. Other keys see them masked.</p>
+        <p class="muted">
+          Phone numbers and e-mails, for a CRM. Each reading is recorded with the key. Other keys see them masked.
+        </p>
         ${expiryFields(form, LIFETIMES)}
         <button>Create key</button>
       </form>

@@ -26,7 +26,10 @@ export const keyPage = (signedIn: SignedIn, key: ApiKey, { now, notice, form }: 
         <dl class="facts-list">
           <dt>State</dt><dd>${stateOf(key, now)}</dd>
           <dt>Key</dt><dd><code>${shortForm(key)}</code></dd>
-          <dt>Permissions</dt><dd>${permissionsInWords(key)}${mayReveal(key) ? '; contact details in the clear' : null}</dd>
+          <dt>Permissions</dt>
+          <dd>
+            ${permissionsInWords(key)}${mayReveal(key) ? '; contact details in the clear' : null}
+          </dd>
           <dt>Expires</dt><dd>${key.expiresAt ? timeView(key.expiresAt, now) : 'never'}</dd>
           <dt>Last use</dt><dd>${lastUse(key, now)}</dd>
           <dt>Created</dt><dd>${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi></dd>

@@ -43,7 +43,11 @@ const revealView = ({ reveal, contact, conversationId }: RevealView, now: Date):
       <p>${
         conversationId === null
           ? html`<bdi>${customerName(contact)}</bdi>`
-          : html`<a href=${`/conversations/${conversationId}`}><bdi>${customerName(contact)}</bdi></a>`
+          : html`
+              <a href=${`/conversations/${conversationId}`}>
+                <bdi>${customerName(contact)}</bdi>
+              </a>
+            `
       }</p>
       <p class="muted">${timeView(reveal.createdAt, now)}</p>
     </div>

@@ -63,7 +63,13 @@ function sinceForm(
 ): View {
   const first = undelivered.firstFailedAt;
   return html`
-    <form id="recover" method="post" action=${recoverHref(id)} class="narrow-form" hx-disabled-elt="find button">
+    <form
+      id="recover"
+      method="post"
+      action=${recoverHref(id)}
+      class="narrow-form"
+      hx-disabled-elt="find button"
+    >
       ${csrfField(signedIn)}
       <input type="hidden" name="offset" value="" />
       ${field({
@@ -73,10 +79,12 @@ function sinceForm(
         help: html`Time zone: <span data-zone>UTC</span>. What counts is when a delivery failed, not when its event happened.`,
         attributes: { type: 'datetime-local', required: true, 'data-own-zone': true },
       })}
-      <div role="status"><dl class="facts-list">
-        <dt>Will be sent</dt><dd>${atLeast(undelivered)}${deliveries(undelivered.sinceCount)}</dd>
-        <dt>Will not be sent</dt><dd>${notSent(undelivered)}</dd>
-      </dl></div>
+      <div role="status">
+        <dl class="facts-list">
+          <dt>Will be sent</dt><dd>${atLeast(undelivered)}${deliveries(undelivered.sinceCount)}</dd>
+          <dt>Will not be sent</dt><dd>${notSent(undelivered)}</dd>
+        </dl>
+      </div>
       <p class="muted">Event ids and payloads stay the same, and receivers that follow the documentation drop what they have taken before. Pending deliveries go out by themselves.</p>
       <div class="row">
         <button>Resend</button>

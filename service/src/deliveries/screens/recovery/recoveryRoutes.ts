@@ -54,5 +54,13 @@ export function recoveredView(id: string, query: Readonly<Record<string, unknown
     count === 0
       ? 'There are no failed deliveries since then.'
       : `${count} failed ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`;
-  return html`${sent}${left === 0 ? ' Nothing is left to resend.' : html` ${left} that failed before then ${left === 1 ? 'was' : 'were'} not resent. <a href=${recoverHref(id)}>Resend ${left === 1 ? 'it' : 'them'} too</a>`}`;
+  return html`
+    ${sent}
+    ${left === 0 ? ' Nothing is left to resend.' : notResentView(id, left)}
+  `;
 }
+
+const notResentView = (id: string, left: number): View =>
+  html` ${left} that failed before then ${left === 1 ? 'was' : 'were'} not resent. <a href=${recoverHref(id)}>
+    Resend ${left === 1 ? 'it' : 'them'} too
+  </a>`;
