@@ -128,7 +128,11 @@ const listPage = (
       ${backLink('/settings', 'Settings')}
       <h1>Canned replies</h1>
       <p class="muted">Texts that your team sends often. In a conversation, type <kbd>/</kbd> at the beginning of a reply to find one.</p>
-      ${replies.length === 0 ? html`<p class="empty">No canned replies yet. Write the first one below.</p>` : repliesView(signedIn, replies)}
+      ${
+        replies.length === 0
+          ? html`<p class="empty">No canned replies yet. Write the first one below.</p>`
+          : repliesView(signedIn, replies)
+      }
       <section class="block" aria-labelledby="new-title">
         <h2 id="new-title">New canned reply</h2>
         ${replyForm(signedIn, PATH, form, 'Create')}
@@ -144,7 +148,14 @@ const repliesView = (signedIn: SignedIn, replies: readonly CannedReply[]): View 
           <p class="canned-name"><b dir="auto">${name}</b> <code>/${shortcut}</code></p>
           <p class="text" dir="auto">${text}</p>
           <div class="row">
-            <a role="button" class="small secondary outline" href=${`${PATH}/${id}`} aria-label=${`Edit ${name}`}>Edit</a>
+            <a
+              role="button"
+              class="small secondary outline"
+              href=${`${PATH}/${id}`}
+              aria-label=${`Edit ${name}`}
+            >
+              Edit
+            </a>
             ${postButton(signedIn, {
               action: `${PATH}/${id}/remove`,
               label: 'Remove',
@@ -208,6 +219,8 @@ const replyForm = (
 `;
 
 const placeholderHelp: View = html`
-  Filled in for each customer: ${Object.entries(PLACEHOLDERS).map(([name, meaning]) => html`<span><code>${`{{${name}}}`}</code> (${meaning}), </span>`)}
+  Filled in for each customer: ${Object.entries(PLACEHOLDERS).map(
+    ([name, meaning]) => html`<span><code>${`{{${name}}}`}</code> (${meaning}), </span>`,
+  )}
   and after a bar, the word to use when it is not known: <code>${'{{customer_first_name|there}}'}</code>.
 `;

@@ -116,9 +116,13 @@ function n8nSection(signedIn: SignedIn, page: SettingsPage): View {
 const chosenView = ({ chosen, now }: SettingsPage): View =>
   chosen === null
     ? html`<p>Nobody has chosen yet. Only public https:// addresses are called.</p>`
-    : html`<p>
-        ${placeInWords(chosen.origin)} <span class="muted">Chosen by ${chosen.changedBy}, ${timeView(chosen.changedAt, now)}.</span>
-      </p>`;
+    : html`
+        <p>
+          ${placeInWords(chosen.origin)} <span class="muted">
+            Chosen by ${chosen.changedBy}, ${timeView(chosen.changedAt, now)}.
+          </span>
+        </p>
+      `;
 
 function placeInWords(origin: string | null): string {
   if (origin === null) return 'At a public https:// address.';

@@ -109,7 +109,9 @@ const signInPage = (form: FormState, notice?: unknown): View =>
         ${currentPasswordField('password', 'Password')}
         <button>Sign in</button>
       </form>
-      <p class="muted">Forgotten your password? An owner of your team can give you a link under Team.</p>
+      <p class="muted">
+        Forgotten your password? An owner of your team can give you a link under Team.
+      </p>
     `,
   );
 

@@ -263,7 +263,13 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
   <div class="scroll stacks" tabindex="0" role="region" aria-label="Members">
     <table>
       <thead>
-        <tr><th scope="col">Name</th><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Joined</th><th scope="col"><span class="muted">Action</span></th></tr>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Email</th>
+          <th scope="col">Role</th>
+          <th scope="col">Joined</th>
+          <th scope="col"><span class="muted">Action</span></th>
+        </tr>
       </thead>
       <tbody>
         ${members.map(
@@ -273,7 +279,11 @@ const membersTable = (signedIn: SignedIn, members: Team['members'], now: Date): 
               <td>${member.email}</td>
               <td data-label="Role">${ROLE_LABELS[roleOf(member)]}</td>
               <td data-label="Joined">${timeView(member.createdAt, now)}</td>
-              <td><div class="row">${memberActions(signedIn, member, isLastOwner(members, member))}</div></td>
+              <td>
+                <div class="row">
+                  ${memberActions(signedIn, member, isLastOwner(members, member))}
+                </div>
+              </td>
             </tr>
           `,
         )}
@@ -332,7 +342,9 @@ const openInvites = (signedIn: SignedIn, invites: Team['invites'], now: Date): V
     ${invites.map(
       ({ id, note, role, createdBy, createdById, expiresAt }) => html`
         <li>
-          ${note}${role === 'owner' ? ' (as an owner)' : ''}, invited by ${createdBy}, expires ${timeView(expiresAt, now)}${' '}
+          ${note}${
+            role === 'owner' ? ' (as an owner)' : ''
+          }, invited by ${createdBy}, expires ${timeView(expiresAt, now)}${' '}
           ${
             isOwner(signedIn.member) || createdById === signedIn.member.id
               ? postButton(signedIn, {
