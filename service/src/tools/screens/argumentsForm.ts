@@ -110,8 +110,16 @@ export function testCallForm(signedIn: SignedIn, tool: Tool, form: FormState): V
   return html`
     <section id="test" aria-labelledby="test-title">
       <h2 id="test-title">Test call</h2>
-      <p class="muted">Makes one real call, as the agent would, in the conversation <code>conv_test</code>.</p>
-      <form class="test-call" method="post" action=${`/tools/${tool.id}/test#tool-call`} hx-swap="innerHTML show:#test:top" hx-disabled-elt="find button[type=submit]">
+      <p class="muted">
+        Makes one real call, as the agent would, in the conversation <code>conv_test</code>.
+      </p>
+      <form
+        class="test-call"
+        method="post"
+        action=${`/tools/${tool.id}/test#tool-call`}
+        hx-swap="innerHTML show:#test:top"
+        hx-disabled-elt="find button[type=submit]"
+      >
         ${csrfField(signedIn)}
         <input type="hidden" name="arguments_as" value=${rows === null ? 'json' : 'fields'} />
         ${rows === null ? jsonField(form) : argumentFields(rows, form)}
@@ -134,7 +142,11 @@ const jsonField = (form: FormState): View =>
 
 const argumentFields = (rows: readonly ParameterRow[], form: FormState): View => html`
   ${fieldProblem('arguments', form)}
-  ${rows.length === 0 ? html`<p>This tool takes no arguments.</p>` : rows.map((row) => argumentField(row, form))}
+  ${
+    rows.length === 0
+      ? html`<p>This tool takes no arguments.</p>`
+      : rows.map((row) => argumentField(row, form))
+  }
 `;
 
 const otherWay = (tool: Tool, asFields: boolean): View => {

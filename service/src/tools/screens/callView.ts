@@ -17,12 +17,20 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
         ? null
         : html`
           <article class="call">
-            <h3>${call.purpose === 'agent' ? 'Agent call' : 'Test call'} ${callBadge(call)} ${timeView(call.createdAt, now)}</h3>
+            <h3>
+              ${
+                call.purpose === 'agent' ? 'Agent call' : 'Test call'
+              } ${callBadge(call)} ${timeView(call.createdAt, now)}
+            </h3>
             <h4>Request</h4>
             ${requestView(tool, call)}
             <h4>Response</h4>
             ${responseView(call, SHOWN_CHARACTERS)}
-            ${isComplete(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Reload</a></p>`}
+            ${
+              isComplete(call)
+                ? null
+                : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Reload</a></p>`
+            }
           </article>
         `
     }
@@ -32,16 +40,27 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
 function requestView(tool: Tool, call: ToolCall): View {
   const request = showRequest(tool, call);
   if (request === 'changed')
-    return html`<p class="muted">The tool has changed since this call, so its request cannot be shown.</p>`;
+    return html`
+      <p class="muted">The tool has changed since this call, so its request cannot be shown.</p>
+    `;
   if (request === 'not_made')
-    return html`<p class="muted">Nothing was sent: these arguments do not make a valid request.</p>`;
+    return html`
+      <p class="muted">Nothing was sent: these arguments do not make a valid request.</p>
+    `;
   const lines = [
     `${request.method} ${request.url}`,
     ...request.headers.map(([name, value]) => `${name}: ${value}`),
+    ...(request.body === null ? [] : ['', request.body]),
   ];
   return html`
-    <pre tabindex="0" role="group" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
-    <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened. Each attempt has its own signature and time.' : 'Secrets are shown as [secret].'}</p>
+    <pre tabindex="0" role="group" aria-label="Request"><code>${cut(lines.join('\n'))}</code></pre>
+    <p class="muted">
+      ${
+        tool.kind === 'Webhook'
+          ? 'Signatures are shortened. Each attempt has its own signature and time.'
+          : 'Secrets are shown as [secret].'
+      }
+    </p>
   `;
 }
 
@@ -58,12 +77,27 @@ function responseView(call: ToolCall, maxCharacters: number): View {
     attempts === 0 ? null : `${durationMs} ms`,
   ].filter((fact) => fact !== null);
   return html`
-    <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
+    <p>
+      ${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}
+      ${facts.join(', ')}
+    </p>
     ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), maxCharacters)}</code></pre>` : null}
-    ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
+    ${
+      status === 'succeeded'
+        ? html`
+            <pre tabindex="0" role="group" aria-label="Result">
+              <code>${jsonExcerpt(resultBeginning(call), maxCharacters)}</code>
+            </pre>
+          `
+        : null
+    }
+    ${call.decision === null ? null : decisionView(call.decision)}
   `;
 }
+
+const decisionView = ({ approved, by, note }: NonNullable<ToolCall['decision']>): View => html`
+  <p>${approved ? 'Approved' : 'Rejected'} by ${by.name}${note === null ? null : `: ${note}`}</p>
+`;
 
 const PURPOSES = {
   agent: 'by the agent',
@@ -75,20 +109,46 @@ const PURPOSES = {
 export const recentCalls = (tool: Tool, calls: readonly ToolCall[], now: Date): View => html`
   <section id="tool-calls" aria-labelledby="calls-title">
     <h2 id="calls-title">Recent calls</h2>
-    ${calls.length === 0 ? html`<p class="muted">No calls yet.</p>` : calls.map((call) => foldedCall(tool, call, now))}
+    ${
+      calls.length === 0
+        ? html`<p class="muted">No calls yet.</p>`
+        : calls.map((call) => foldedCall(tool, call, now))
+    }
   </section>
 `;
 
 const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
   <details id=${`call-${call.id}`} class="folded-call">
-    <summary>${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">${PURPOSES[call.purpose]}</span></summary>
+    <summary>
+      ${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">
+        ${PURPOSES[call.purpose]}
+      </span>
+    </summary>
     <h3>Arguments</h3>
-    <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
+    <pre tabindex="0" role="group" aria-label="Arguments">
+      <code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code>
+    </pre>
     <h3>Response</h3>
     ${responseView(call, LISTED_CHARACTERS)}
     <p class="row">
-      <a href=${`/tools/${tool.id}?call=${call.id}#tool-call`} aria-label=${`Request and response of the call ${call.id}`}>Request and response</a>
-      ${call.conversationId === null ? null : html`<a href=${`/conversations/${call.conversationId}`} aria-label=${`Conversation of the call ${call.id}`}>Conversation</a>`}
+      <a
+        href=${`/tools/${tool.id}?call=${call.id}#tool-call`}
+        aria-label=${`Request and response of the call ${call.id}`}
+      >
+        Request and response
+      </a>
+      ${
+        call.conversationId === null
+          ? null
+          : html`
+              <a
+                href=${`/conversations/${call.conversationId}`}
+                aria-label=${`Conversation of the call ${call.id}`}
+              >
+                Conversation
+              </a>
+            `
+      }
     </p>
   </details>
 `;

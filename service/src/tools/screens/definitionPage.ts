@@ -43,8 +43,16 @@ export function definitionPage(
         ${kindFields(tool, form)}
         ${nameFields(form)}
         ${parametersSection(form, { action, added })}
-        ${tool === null || tool.kind === 'Webhook' ? html`<div class="for-webhook">${endpointSection(form)}</div>` : null}
-        ${tool === null || tool.kind === 'HTTP' ? html`<div class="for-http">${requestSection(form, action)}</div>` : null}
+        ${
+          tool === null || tool.kind === 'Webhook'
+            ? html`<div class="for-webhook">${endpointSection(form)}</div>`
+            : null
+        }
+        ${
+          tool === null || tool.kind === 'HTTP'
+            ? html`<div class="for-http">${requestSection(form, action)}</div>`
+            : null
+        }
         ${runSection(form)}
         <div class="row">
           <button name="do" value="save">${tool === null ? 'Create tool' : 'Save'}</button>

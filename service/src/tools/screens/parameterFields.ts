@@ -21,7 +21,17 @@ export const formButton = (
   }: { value: string; label: string; ariaLabel?: string; swap: Readonly<Record<string, string>> },
   action: string,
 ): View => html`
-  <button class="small outline secondary" name="do" value=${value} formnovalidate aria-label=${ariaLabel ?? null} hx-post=${action} ...${swap}>${label}</button>
+  <button
+    class="small outline secondary"
+    name="do"
+    value=${value}
+    formnovalidate
+    aria-label=${ariaLabel ?? null}
+    hx-post=${action}
+    ...${swap}
+  >
+    ${label}
+  </button>
 `;
 
 const SWAP_PARAMETERS = {
@@ -39,13 +49,23 @@ export const parametersSection = (
   <section id="parameters" aria-labelledby="parameters-title">
     <h2 id="parameters-title">Parameters</h2>
     <p class="muted">What the agent needs to know before it calls the tool.</p>
-    <input type="hidden" name="parameters_as" value=${form.values.parameters_as === 'json' ? 'json' : 'fields'} />
+    <input
+      type="hidden"
+      name="parameters_as"
+      value=${form.values.parameters_as === 'json' ? 'json' : 'fields'}
+    />
     ${form.values.parameters_as === 'json' ? asJson(form, action) : asFields(form, action, added)}
   </section>
 `;
 
 const asJson = (form: FormState, action: string): View => html`
-  ${textArea({ name: 'parameters', label: 'JSON Schema', form, help: 'JSON Schema 2020-12 with an object at its root.', attributes: { rows: 14, spellcheck: 'false', class: 'code' } })}
+  ${textArea({
+    name: 'parameters',
+    label: 'JSON Schema',
+    form,
+    help: 'JSON Schema 2020-12 with an object at its root.',
+    attributes: { rows: 14, spellcheck: 'false', class: 'code' },
+  })}
   ${formButton({ value: 'to-fields', label: 'Edit as fields', swap: SWAP_PARAMETERS }, action)}
 `;
 
@@ -54,10 +74,18 @@ function asFields(form: FormState, action: string, added: boolean): View {
   return html`
     ${fieldProblem('parameters', form)}
     ${rows.length === 0 ? html`<p>No parameters. The tool is called without arguments.</p>` : null}
-    ${rows.map((row, number) => parameterRow(row, number, { form, action, focus: added && number === rows.length - 1 }))}
+    ${rows.map((row, number) =>
+      parameterRow(row, number, { form, action, focus: added && number === rows.length - 1 }),
+    )}
     <p class="row">
-      ${formButton({ value: 'add-parameter', label: 'Add parameter', swap: SWAP_PARAMETERS }, action)}
-      ${formButton({ value: 'to-json', label: 'Edit as JSON Schema', swap: SWAP_PARAMETERS }, action)}
+      ${formButton(
+        { value: 'add-parameter', label: 'Add parameter', swap: SWAP_PARAMETERS },
+        action,
+      )}
+      ${formButton(
+        { value: 'to-json', label: 'Edit as JSON Schema', swap: SWAP_PARAMETERS },
+        action,
+      )}
     </p>
     ${checkbox({ name: 'closed', label: 'Refuse arguments that are not listed here', form })}
   `;
@@ -72,13 +100,54 @@ function parameterRow(
   return html`
     <fieldset class="parameter">
       <legend>Parameter ${number + 1}</legend>
-      <div>${field({ name: fieldName('name'), label: 'Name', form, attributes: { maxlength: 64, autofocus: focus, autocomplete: 'off', placeholder: 'order_number', spellcheck: 'false' } })}</div>
+      <div>
+        ${field({
+          name: fieldName('name'),
+          label: 'Name',
+          form,
+          attributes: {
+            maxlength: 64,
+            autofocus: focus,
+            autocomplete: 'off',
+            placeholder: 'order_number',
+            spellcheck: 'false',
+          },
+        })}
+      </div>
       <div>${select({ name: fieldName('type'), label: 'Type', options: TYPES, form })}</div>
-      <div class="wide">${field({ name: fieldName('description'), label: 'Description', form, attributes: { autocomplete: 'off', placeholder: 'In words that the agent can use to ask for it' } })}</div>
-      <div class="wide">${field({ name: fieldName('options'), label: 'Options', form, attributes: { autocomplete: 'off', placeholder: 'Allowed values, separated by commas. Empty for any' } })}</div>
+      <div class="wide">
+        ${field({
+          name: fieldName('description'),
+          label: 'Description',
+          form,
+          attributes: {
+            autocomplete: 'off',
+            placeholder: 'In words that the agent can use to ask for it',
+          },
+        })}
+      </div>
+      <div class="wide">
+        ${field({
+          name: fieldName('options'),
+          label: 'Options',
+          form,
+          attributes: {
+            autocomplete: 'off',
+            placeholder: 'Allowed values, separated by commas. Empty for any',
+          },
+        })}
+      </div>
       <div class="end">
         ${checkbox({ name: fieldName('required'), label: 'Required', form })}
-        ${formButton({ value: `remove-parameter:${number}`, label: 'Remove', ariaLabel: `Remove the parameter ${row.name || number + 1}`, swap: SWAP_PARAMETERS }, action)}
+        ${formButton(
+          {
+            value: `remove-parameter:${number}`,
+            label: 'Remove',
+            ariaLabel: `Remove the parameter ${row.name || number + 1}`,
+            swap: SWAP_PARAMETERS,
+          },
+          action,
+        )}
       </div>
     </fieldset>
   `;

@@ -120,7 +120,9 @@ const secretsPart = (form: FormState, action: string): View => html`
     <legend>Secrets</legend>
     <p class="muted">For use in headers. Values are stored encrypted and never shown again, so enter new ones again if this form has a problem. To change a stored secret, enter a new value. Secrets belong to the URL’s scheme, host and port: if one of these changes, enter the secrets that the request uses again. The others are removed.</p>
     ${fieldProblem('secrets', form)}
-    <div id="secret-rows">${secretNumbers(form.values).map((number) => secretRow(number, form))}</div>
+    <div id="secret-rows">
+      ${secretNumbers(form.values).map((number) => secretRow(number, form))}
+    </div>
     ${formButton({ value: 'add-secret', label: 'Add secret', swap: SWAP_SECRETS }, action)}
   </fieldset>
 `;
@@ -131,8 +133,33 @@ function secretRow(number: number, form: FormState): View {
   return html`
     <div class="secret">
       ${isStored ? html`<input type="hidden" name=${stored} value="on" />` : null}
-      <div>${field({ name, label: `Name of secret ${number + 1}`, form, attributes: { ...CODE, autocomplete: 'off', maxlength: 64, readonly: isStored, placeholder: 'API_TOKEN' } })}</div>
-      <div>${field({ name: value, label: `${isStored ? 'New value' : 'Value'} of secret ${number + 1}`, form: { ...form, values: {} }, attributes: { type: 'password', autocomplete: 'new-password', maxlength: 4096, placeholder: isStored ? 'Leave empty to keep' : '' } })}</div>
+      <div>
+        ${field({
+          name,
+          label: `Name of secret ${number + 1}`,
+          form,
+          attributes: {
+            ...CODE,
+            autocomplete: 'off',
+            maxlength: 64,
+            readonly: isStored,
+            placeholder: 'API_TOKEN',
+          },
+        })}
+      </div>
+      <div>
+        ${field({
+          name: value,
+          label: `${isStored ? 'New value' : 'Value'} of secret ${number + 1}`,
+          form: { ...form, values: {} },
+          attributes: {
+            type: 'password',
+            autocomplete: 'new-password',
+            maxlength: 4096,
+            placeholder: isStored ? 'Leave empty to keep' : '',
+          },
+        })}
+      </div>
     </div>
   `;
 }

@@ -27,7 +27,11 @@ export const toolListPage = (
       </div>
       <p class="muted">What the agent can do in your own systems, such as looking up an order or booking an appointment.</p>
       ${memberNote(signedIn, 'An owner can create and change tools.')}
-      ${!isAgentOn && tools.some(({ tool }) => tool.status === 'live') ? agentOffNote(signedIn) : null}
+      ${
+        !isAgentOn && tools.some(({ tool }) => tool.status === 'live')
+          ? agentOffNote(signedIn)
+          : null
+      }
       ${liveSection('tools', 'tools-live', '/tools/fragment', toolTable(tools, dailyCalls, now))}
     `,
   );
@@ -44,23 +48,36 @@ export const toolTable = (
         ? html`<p>No tools yet. A tool lets the agent look something up or do something in your systems. An owner creates one here, or with the Conversation Service Agent Call Trigger in n8n: see the <a href="/examples#find-order-tool">example</a>.</p>`
         : html`
           <table>
-            <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">Tool</th>
+                <th scope="col">Kind</th>
+                <th scope="col">State</th>
+                <th scope="col">Last call</th>
+              </tr>
+            </thead>
             <tbody>
-              ${tools.map(
-                ({ tool, lastCall }) => html`
-                  <tr>
-                    <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
-                    <td>${tool.kind}</td>
-                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}</td>
-                    <td>${lastCallView(lastCall, now)}${sparkLine(dailyCalls.get(tool.name), 'call')}</td>
-                  </tr>
-                `,
-              )}
+              ${tools.map((each) => toolRow(each, dailyCalls, now))}
             </tbody>
           </table>
         `
     }
   </div>
+`;
+
+const toolRow = ({ tool, lastCall }: ToolWithLastCall, dailyCalls: WeekOf, now: Date): View => html`
+  <tr>
+    <th scope="row">
+      <a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a>
+      <small class="clipped">${excerpt(tool.description)}</small>
+    </th>
+    <td>${tool.kind}</td>
+    <td>
+      ${stateBadge(tool)}
+      ${tool.askBeforeRunning ? html` <small class="muted">needs approval</small>` : null}
+    </td>
+    <td>${lastCallView(lastCall, now)}${sparkLine(dailyCalls.get(tool.name), 'call')}</td>
+  </tr>
 `;
 
 const MAX_EXCERPT_CHARACTERS = 140;

@@ -32,7 +32,15 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
       ${backLink('/tools', 'Tools')}
       <h1>${tool.name}</h1>
       <p>${tool.description}</p>
-      <span hidden hx-get=${`/tools/${tool.id}/fragment${query}`} hx-trigger=${reloadsOn('tools')} hx-target="#tool-calls" hx-select="#tool-calls" hx-select-oob="#tool-state,#tool-call" hx-swap="outerHTML show:none"></span>
+      <span
+        hidden
+        hx-get=${`/tools/${tool.id}/fragment${query}`}
+        hx-trigger=${reloadsOn('tools')}
+        hx-target="#tool-calls"
+        hx-select="#tool-calls"
+        hx-select-oob="#tool-state,#tool-call"
+        hx-swap="outerHTML show:none"
+      ></span>
       ${stateSection(signedIn, page)}
       ${testCallForm(signedIn, tool, form)}
       ${callSection(tool, shown, page.now)}
@@ -44,7 +52,11 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
 
 /** The parts of the page that live updates replace. */
 export const livePartsOfTool = (signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View => html`
-  <div>${stateSection(signedIn, page)}${callSection(page.tool, page.shown, page.now)}${recentCalls(page.tool, page.calls, page.now)}</div>
+  <div>
+    ${stateSection(signedIn, page)}
+    ${callSection(page.tool, page.shown, page.now)}
+    ${recentCalls(page.tool, page.calls, page.now)}
+  </div>
 `;
 
 function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
@@ -55,17 +67,34 @@ function stateSection(signedIn: SignedIn, page: Omit<ToolPage, 'form'>): View {
     <section id="tool-state" aria-labelledby="state-title">
       <h2 id="state-title">State ${stateBadge(tool)}</h2>
       ${formProblem(refused)}
-      <p>${stateOf(tool).description}${tool.status !== 'draft' && tool.askBeforeRunning ? ' A person approves each call.' : null}</p>
+      <p>
+        ${stateOf(tool).description}
+        ${tool.status !== 'draft' && tool.askBeforeRunning ? ' A person approves each call.' : null}
+      </p>
       ${isAgentOn ? null : agentOffNote(signedIn)}
-      ${lastTest === null ? null : html`<p>Last test call ${lastTest.succeeded ? 'succeeded' : 'failed'} ${timeView(lastTest.at, now)}${lastTest.error === null ? '.' : html`: <span class="problem">${lastTest.error}</span>`}</p>`}
+      ${lastTest === null ? null : lastTestView(lastTest, now)}
       <div class="row">
         ${tool.status === 'live' ? null : goLiveForm(signedIn, tool, why)}
         ${tool.status === 'live' || tool.goLiveCallId !== null ? pauseForm(signedIn, tool) : null}
       </div>
-      ${tool.status === 'live' || why === null ? null : html`<p id="why-not-live" class="muted">${why}</p>`}
+      ${
+        tool.status === 'live' || why === null
+          ? null
+          : html`<p id="why-not-live" class="muted">${why}</p>`
+      }
     </section>
   `;
 }
+
+const lastTestView = (
+  { at, succeeded, error }: NonNullable<Tool['lastTest']>,
+  now: Date,
+): View => html`
+  <p>
+    Last test call ${succeeded ? 'succeeded' : 'failed'} ${timeView(at, now)}
+    ${error === null ? '.' : html`: <span class="problem">${error}</span>`}
+  </p>
+`;
 
 const goLiveForm = (signedIn: SignedIn, tool: Tool, why: string | null): View =>
   postButton(signedIn, {
@@ -90,17 +119,55 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
     <h2 id="definition-title">Definition</h2>
     <dl class="facts-list">
       <dt>Kind</dt><dd>${tool.kind}</dd>
-      ${tool.publication ? html`<dt>Published by</dt><dd><bdi>${ownerInWords(tool.publication.owner)}</bdi>. ${tool.publication.isReleased ? 'Another workflow can take over by publishing a tool of this name.' : 'Publishing it again overwrites changes made here.'}</dd>` : null}
+      ${
+        tool.publication
+          ? html`
+              <dt>Published by</dt>
+              <dd>
+                <bdi>${ownerInWords(tool.publication.owner)}</bdi>. ${
+                  tool.publication.isReleased
+                    ? 'Another workflow can take over by publishing a tool of this name.'
+                    : 'Publishing it again overwrites changes made here.'
+                }
+              </dd>
+            `
+          : null
+      }
       ${
         tool.requestTemplate === null
           ? html`<dt>Endpoint URL</dt><dd><code>${tool.endpoint}</code></dd>`
-          : html`<dt>Request</dt><dd><code>${tool.requestTemplate.method} ${tool.requestTemplate.url}</code></dd>`
+          : html`
+              <dt>Request</dt>
+              <dd><code>${tool.requestTemplate.method} ${tool.requestTemplate.url}</code></dd>
+            `
       }
-      ${tool.kind === 'HTTP' ? html`<dt>Secrets</dt><dd>${Object.keys(tool.sealedTemplateSecrets).join(', ') || 'none'}</dd>` : null}
+      ${
+        tool.kind === 'HTTP'
+          ? html`
+              <dt>Secrets</dt>
+              <dd>${Object.keys(tool.sealedTemplateSecrets).join(', ') || 'none'}</dd>
+            `
+          : null
+      }
       <dt>Timeout</dt><dd>${tool.timeoutSeconds} s for each attempt</dd>
-      <dt>Read only</dt><dd>${tool.readOnly ? 'Yes' : 'No. The keyword agent asks the customer before it calls the tool.'}</dd>
-      ${(tool.examplePhrases ?? []).length === 0 ? null : html`<dt>Example phrases</dt><dd>${(tool.examplePhrases ?? []).join(' · ')}</dd>`}
-      <dt>Ask before running</dt><dd>${tool.askBeforeRunning ? 'Yes. A person approves each call.' : 'No'}</dd>
+      <dt>Read only</dt>
+      <dd>
+        ${
+          tool.readOnly
+            ? 'Yes'
+            : 'No. The keyword agent asks the customer before it calls the tool.'
+        }
+      </dd>
+      ${
+        (tool.examplePhrases ?? []).length === 0
+          ? null
+          : html`
+              <dt>Example phrases</dt>
+              <dd>${(tool.examplePhrases ?? []).join(' · ')}</dd>
+            `
+      }
+      <dt>Ask before running</dt>
+      <dd>${tool.askBeforeRunning ? 'Yes. A person approves each call.' : 'No'}</dd>
     </dl>
     ${memberNote(signedIn, 'An owner can test, change, pause and remove this tool.')}
     <div class="row">
