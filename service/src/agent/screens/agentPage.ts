@@ -17,7 +17,15 @@ export const agentPage = (signedIn: SignedIn, page: AgentPage): View =>
     { title: 'Agent', section: 'agent', notice: page.notice },
     html`
       <h1>Agent</h1>
-      <span hidden hx-get=${fragmentHref(page)} hx-trigger=${reloadsOn('agent')} hx-target="#agent-switch" hx-select="#agent-switch" hx-select-oob="#brain,#try-hint,#agent-turns,#tried" hx-swap="outerHTML show:none"></span>
+      <span
+        hidden
+        hx-get=${fragmentHref(page)}
+        hx-trigger=${reloadsOn('agent')}
+        hx-target="#agent-switch"
+        hx-select="#agent-switch"
+        hx-select-oob="#brain,#try-hint,#agent-turns,#tried"
+        hx-swap="outerHTML show:none"
+      ></span>
       ${switchSection(signedIn, page)}
       ${brainSection(signedIn, page)}
       ${trySection(signedIn, page)}
@@ -72,8 +80,14 @@ function chatSection({ slug }: Workspace, publicUrl: string): View {
   return html`
     <section aria-labelledby="chat-title">
       <h2 id="chat-title">Web chat</h2>
-      <p>Chat page: <a href=${chatUrl} hx-boost="false"><span id="chat-address">${chatUrl}</span></a> ${copyButton('chat-address', 'the chat page URL')}</p>
-      <p>To add the chat to your website, paste this snippet. List the website’s origin in the setting <code>CHAT_FRAME_ORIGINS</code>.</p>
+      <p>
+        Chat page: <a href=${chatUrl} hx-boost="false">
+          <span id="chat-address">${chatUrl}</span>
+        </a> ${copyButton('chat-address', 'the chat page URL')}
+      </p>
+      <p>
+        To add the chat to your website, paste this snippet. List the website’s origin in the setting <code>CHAT_FRAME_ORIGINS</code>.
+      </p>
       <p><code id="chat-snippet">${snippet}</code> ${copyButton('chat-snippet', 'the snippet')}</p>
     </section>
   `;

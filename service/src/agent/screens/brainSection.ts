@@ -11,7 +11,9 @@ import type { AgentParts } from './agentParts.ts';
 export const brainSection = (signedIn: SignedIn, parts: AgentParts): View => html`
   <section id="brain" aria-labelledby="brain-title">
     <h2 id="brain-title">Brain</h2>
-    <p class="muted">What decides how the agent answers. A change counts from the next turn; a workflow that has its turn still answers it.</p>
+    <p class="muted">
+      What decides how the agent answers. A change counts from the next turn; a workflow that has its turn still answers it.
+    </p>
     ${unpublishedNote(parts)}
     ${modelBrain(signedIn, parts)}
     ${workflowBrain(signedIn, parts)}
@@ -21,7 +23,14 @@ export const brainSection = (signedIn: SignedIn, parts: AgentParts): View => htm
 /** Shown while customers get no answers because their workflow is unpublished. */
 function unpublishedNote({ settings, webhook, now }: AgentParts): View {
   if (!usesWebhook(settings) || !isEnabled(settings) || webhook?.removedAt === null) return null;
-  return html`<p class="problem" role="note"><b>No workflow is published as the agent.</b>${webhook ? html` It was unpublished ${timeView(webhook.removedAt, now)}.` : null} A message from a customer waits for a minute, then a person gets the conversation. Publish the workflow in n8n again, or choose another brain.</p>`;
+  return html`
+    <p class="problem" role="note">
+      <b>No workflow is published as the agent.</b>
+      ${
+        webhook ? html` It was unpublished ${timeView(webhook.removedAt, now)}.` : null
+      } A message from a customer waits for a minute, then a person gets the conversation. Publish the workflow in n8n again, or choose another brain.
+    </p>
+  `;
 }
 
 interface Brain {
@@ -39,7 +48,11 @@ const brainCard = (signedIn: SignedIn, brain: Brain, content: View, release: Vie
     <article class="brain" aria-labelledby=${brain.id}>
       <h3 id=${brain.id}>${brain.title} ${brain.isUsed ? badge('in use', 'good') : null}</h3>
       ${content}
-      ${choice === null && release === null ? null : html`<div class="row">${choice}${release}</div>`}
+      ${
+        choice === null && release === null
+          ? null
+          : html`<div class="row">${choice}${release}</div>`
+      }
     </article>
   `;
 };
@@ -71,10 +84,20 @@ function modelBrain(signedIn: SignedIn, { settings, model, liveTools }: AgentPar
     html`
       ${
         isKeyword
-          ? html`<p><strong>Built-in keyword agent.</strong> It picks a live tool by its keywords and example phrases, takes the arguments from the message, and asks for what is missing. It calls a read-only tool directly and any other tool after the customer’s yes. It hands over to a person when it is not sure. It is not a language model. To use one, set <code>LLM_BASE_URL</code> and <code>LLM_MODEL</code>.</p>`
-          : html`<p><strong>${model.name}</strong> at <code>${model.host}</code>, set by <code>LLM_MODEL</code> and <code>LLM_BASE_URL</code>.</p>`
+          ? html`
+            <p>
+              <strong>Built-in keyword agent.</strong> It picks a live tool by its keywords and example phrases, takes the arguments from the message, and asks for what is missing. It calls a read-only tool directly and any other tool after the customer’s yes. It hands over to a person when it is not sure. It is not a language model. To use one, set <code>LLM_BASE_URL</code> and <code>LLM_MODEL</code>.
+            </p>
+          `
+          : html`
+            <p>
+              <strong>${model.name}</strong> at <code>${model.host}</code>, set by <code>LLM_MODEL</code> and <code>LLM_BASE_URL</code>.
+            </p>
+          `
       }
-      <p>${LIVE_TOOLS[liveTools] ?? `It can call ${liveTools} live tools.`} <a href="/tools">Tools</a></p>
+      <p>
+        ${LIVE_TOOLS[liveTools] ?? `It can call ${liveTools} live tools.`} <a href="/tools">Tools</a>
+      </p>
     `,
   );
 }
@@ -91,18 +114,46 @@ function workflowBrain(signedIn: SignedIn, parts: AgentParts): View {
   const content = html`
     ${
       webhook === null
-        ? html`<p>A workflow in n8n decides, with tools of its own. None has been published as the agent yet: in n8n, add the <strong>Conversation Service Agent Trigger</strong> to a workflow and publish it.</p>`
+        ? html`
+          <p>
+            A workflow in n8n decides, with tools of its own. None has been published as the agent yet: in n8n, add the <strong>Conversation Service Agent Trigger</strong> to a workflow and publish it.
+          </p>
+        `
         : webhookFacts(webhook, now)
     }
-    ${listening === null ? null : html`<p>The editor of ${ownerInWords(listening.owner)} listens for a test event. Messages under “Try it” go there.</p>`}
+    ${
+      listening === null
+        ? null
+        : html`
+          <p>
+            The editor of ${ownerInWords(listening.owner)} listens for a test event. Messages under “Try it” go there.
+          </p>
+        `
+    }
   `;
   return brainCard(signedIn, brain, content, releaseButton(signedIn, webhook));
 }
 
 const webhookFacts = (webhook: AgentWebhook, now: Date): View => html`
   <dl class="facts-list">
-    <dt>Published by</dt><dd><bdi>${ownerInWords(webhook.owner)}</bdi>.${webhook.isReleased ? ' Another workflow can take over by publishing.' : null}</dd>
-    <dt>State</dt><dd>${webhook.removedAt === null ? html`Published ${timeView(webhook.publishedAt, now)}` : html`<span class="problem">Unpublished ${timeView(webhook.removedAt, now)}.</span> Any workflow can be published in its place.`}</dd>
+    <dt>Published by</dt>
+    <dd>
+      <bdi>${ownerInWords(webhook.owner)}</bdi>.${
+        webhook.isReleased ? ' Another workflow can take over by publishing.' : null
+      }
+    </dd>
+    <dt>State</dt>
+    <dd>
+      ${
+        webhook.removedAt === null
+          ? html`Published ${timeView(webhook.publishedAt, now)}`
+          : html`
+            <span class="problem">
+              Unpublished ${timeView(webhook.removedAt, now)}.
+            </span> Any workflow can be published in its place.
+          `
+      }
+    </dd>
     <dt>Address</dt><dd><code>${webhook.endpoint}</code></dd>
     <dt>Time for a turn</dt><dd>${webhook.timeoutSeconds} s</dd>
   </dl>

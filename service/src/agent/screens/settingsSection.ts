@@ -62,11 +62,13 @@ function settingsFacts(settings: AgentSettings): View {
     <dl class="facts-list">
       <dt>Name</dt><dd><bdi>${name}</bdi></dd>
       <dt>Greeting</dt><dd class="as-written">${greeting === '' ? 'none' : greeting}</dd>
-      <dt>Instructions</dt><dd class="as-written">${instructions === '' ? 'none' : instructions}</dd>
+      <dt>Instructions</dt>
+      <dd class="as-written">${instructions === '' ? 'none' : instructions}</dd>
       <dt>Languages</dt><dd>${languages.map((each) => LANGUAGE_NAMES[each]).join(', ')}</dd>
       <dt>Preferred language</dt><dd>${LANGUAGE_NAMES[preferred]}</dd>
       <dt>Payment links</dt><dd>${paymentLinksInWords(settings)}</dd>
-      <dt>Phrases that ask for a person</dt><dd>${handoverPhrases.join(' · ') || 'only those built in'}</dd>
+      <dt>Phrases that ask for a person</dt>
+      <dd>${handoverPhrases.join(' · ') || 'only those built in'}</dd>
     </dl>
   `;
 }
@@ -120,7 +122,9 @@ const whoReadsThem = ({ settings, model }: AgentParts): string => {
 const languageFields = (form: FormState): View => html`
   <fieldset>
     <legend>Languages</legend>
-    ${LANGUAGES.map((language) => checkbox({ name: `language_${language}`, label: LANGUAGE_NAMES[language], form }))}
+    ${LANGUAGES.map((language) =>
+      checkbox({ name: `language_${language}`, label: LANGUAGE_NAMES[language], form }),
+    )}
     ${fieldProblem('languages', form)}
   </fieldset>
   ${select({

@@ -15,7 +15,17 @@ function stepView(step: TriedStep, agentName: string): View {
         <h3>It would reply</h3>
         ${said(agentName, step.text)}
         ${qualified(step.qualify)}
-        ${step.close === null ? null : html`<p>Then it would close the conversation as <strong>${step.close.verdict.replaceAll('_', ' ')}</strong>: ${step.close.summary}</p>`}
+        ${
+          step.close === null
+            ? null
+            : html`
+              <p>
+                Then it would close the conversation as <strong>
+                  ${step.close.verdict.replaceAll('_', ' ')}
+                </strong>: ${step.close.summary}
+              </p>
+            `
+        }
       `;
     case 'tool_calls':
       return html`
@@ -49,9 +59,17 @@ const qualified = (qualify: boolean): View =>
   qualify ? html`<p>It would mark the conversation as qualified.</p>` : null;
 
 const callView = (call: TriedCall): View => html`
-  <p><strong>${call.tool}</strong>${call.needsApproval ? ', after a person approves it' : ''}, with</p>
-  <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
-  ${call.problem === null ? null : html`<p class="problem">This call would fail: ${call.problem}</p>`}
+  <p>
+    <strong>${call.tool}</strong>${call.needsApproval ? ', after a person approves it' : ''}, with
+  </p>
+  <pre tabindex="0" role="group" aria-label="Arguments">
+    <code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code>
+  </pre>
+  ${
+    call.problem === null
+      ? null
+      : html`<p class="problem">This call would fail: ${call.problem}</p>`
+  }
 `;
 
 // ---- With a workflow
@@ -70,21 +88,44 @@ function turnStateView(turn: WebhookTurn, { name, greeting }: AgentSettings): Vi
       return html`
         <h3 aria-busy="true">Calling the workflow</h3>
         ${WITHOUT_SCRIPTS}
-        ${turn.problem === null ? null : html`<p class="problem">The last attempt failed: ${turn.problem} The service tries again for a minute.</p>`}
+        ${
+          turn.problem === null
+            ? null
+            : html`
+              <p class="problem">
+                The last attempt failed: ${turn.problem} The service tries again for a minute.
+              </p>
+            `
+        }
       `;
     case 'running':
-      return html`<h3 aria-busy="true">The workflow is working on its answer</h3>${WITHOUT_SCRIPTS}${texts}`;
+      return html`
+        <h3 aria-busy="true">The workflow is working on its answer</h3>
+        ${WITHOUT_SCRIPTS}
+        ${texts}
+      `;
     case 'suspended':
       return html`<h3>The workflow waits for a customer or a colleague</h3>${texts}`;
     case 'answered':
-      return html`${texts.length === 0 ? null : html`<h3>It would reply</h3>${texts}`}${endView(answer)}`;
+      return html`
+        ${texts.length === 0 ? null : html`<h3>It would reply</h3>${texts}`}
+        ${endView(answer)}
+      `;
     case 'failed':
     case 'superseded':
       return html`
-        <h3>${texts.length === 0 ? 'The workflow gave no answer' : 'The workflow did not finish its answer'}</h3>
+        <h3>
+          ${
+            texts.length === 0
+              ? 'The workflow gave no answer'
+              : 'The workflow did not finish its answer'
+          }
+        </h3>
         ${texts}
         <p class="problem">${turn.problem}</p>
-        <p class="muted">A customer would be told that a person takes care of it, and the conversation would wait for one.</p>
+        <p class="muted">
+          A customer would be told that a person takes care of it, and the conversation would wait for one.
+        </p>
       `;
   }
 }
@@ -96,9 +137,19 @@ function endView(answer: TurnAnswer | null): View {
   const then = answer?.then ?? { type: 'end' };
   switch (then.type) {
     case 'hand_over':
-      return html`<h3>It would hand over to a person</h3><p>${WORKFLOW_REASONS[then.reason]}</p>${then.note === null ? null : html`<p>Note for the team: ${then.note}</p>`}`;
+      return html`
+        <h3>It would hand over to a person</h3>
+        <p>${WORKFLOW_REASONS[then.reason]}</p>
+        ${then.note === null ? null : html`<p>Note for the team: ${then.note}</p>`}
+      `;
     case 'close':
-      return html`<p>It would close the conversation as <strong>${then.verdict.replaceAll('_', ' ')}</strong>: ${then.summary}</p>`;
+      return html`
+        <p>
+          It would close the conversation as <strong>
+            ${then.verdict.replaceAll('_', ' ')}
+          </strong>: ${then.summary}
+        </p>
+      `;
     default:
       return (answer?.texts.length ?? 0) > 0 ? null : html`<h3>It would say nothing</h3>`;
   }

@@ -13,12 +13,25 @@ export const trySection = (signedIn: SignedIn, page: AgentPage): View => html`
     <h2 id="try-title">Try it</h2>
     ${tryHint(signedIn, page)}
     ${isOwner(signedIn.member) ? tryForm(signedIn, page) : null}
-    ${page.tried?.step ? html`<div id="tried" aria-live="polite">${triedView(page.tried.step, page.settings.name)}</div>` : triedPart(page)}
+    ${
+      page.tried?.step
+        ? html`
+          <div id="tried" aria-live="polite">
+            ${triedView(page.tried.step, page.settings.name)}
+          </div>
+        `
+        : triedPart(page)
+    }
   </section>
 `;
 
 const tryForm = (signedIn: SignedIn, page: AgentPage): View => html`
-  <form method="post" action="/agent/try" hx-swap="innerHTML show:#try:top" hx-disabled-elt="find button">
+  <form
+    method="post"
+    action="/agent/try"
+    hx-swap="innerHTML show:#try:top"
+    hx-disabled-elt="find button"
+  >
     ${csrfField(signedIn)}
     ${textArea({
       name: 'text',
@@ -38,12 +51,22 @@ const tryForm = (signedIn: SignedIn, page: AgentPage): View => html`
 /** Says what happens with a message. Live updates replace it. */
 export const tryHint = ({ member }: SignedIn, parts: AgentParts): View =>
   isOwner(member)
-    ? html`<p id="try-hint" class="muted">Write a message as a customer would. ${whatHappens(parts)}</p>`
-    : html`<p id="try-hint" class="muted">An owner can write to the agent here as a customer would.</p>`;
+    ? html`
+      <p id="try-hint" class="muted">
+        Write a message as a customer would. ${whatHappens(parts)}
+      </p>
+    `
+    : html`
+      <p id="try-hint" class="muted">
+        An owner can write to the agent here as a customer would.
+      </p>
+    `;
 
 /** What a workflow answered to a test. Live updates replace it. */
 export const triedPart = ({ triedTurn, settings }: AgentParts): View => html`
-  <div id="tried" aria-live="polite">${triedTurn === null ? null : triedTurnView(triedTurn, settings)}</div>
+  <div id="tried" aria-live="polite">
+    ${triedTurn === null ? null : triedTurnView(triedTurn, settings)}
+  </div>
 `;
 
 const whatHappens = ({ settings, webhook, listening }: AgentParts): string => {

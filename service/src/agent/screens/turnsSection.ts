@@ -16,11 +16,22 @@ const listedTurns = ({ turns, now }: AgentParts): View => html`
   <h2>The workflow’s last turns</h2>
   ${
     turns.length === 0
-      ? html`<p class="muted">No turns yet. A turn begins when a customer has written and been quiet for a moment.</p>`
+      ? html`
+        <p class="muted">
+          No turns yet. A turn begins when a customer has written and been quiet for a moment.
+        </p>
+      `
       : html`
         <div class="scroll">
           <table>
-            <thead><tr><th scope="col">Turn</th><th scope="col">Began</th><th scope="col">Outcome</th><th scope="col">Took</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">Turn</th>
+                <th scope="col">Began</th>
+                <th scope="col">Outcome</th>
+                <th scope="col">Took</th>
+              </tr>
+            </thead>
             <tbody>${turns.map((recent) => turnRow(recent, now))}</tbody>
           </table>
         </div>
@@ -32,7 +43,18 @@ const turnRow = ({ turn, customer }: RecentTurn, now: Date): View => html`
   <tr>
     <th scope="row">${aboutWhat(turn, customer)}</th>
     <td>${timeView(turn.createdAt, now)}</td>
-    <td>${outcomeBadge(turn)}${turn.problem === null ? null : html`<small class=${turn.status === 'failed' ? 'problem' : 'muted'}><bdi>${turn.problem}</bdi></small>`}</td>
+    <td>
+      ${outcomeBadge(turn)}
+      ${
+        turn.problem === null
+          ? null
+          : html`
+            <small class=${turn.status === 'failed' ? 'problem' : 'muted'}>
+              <bdi>${turn.problem}</bdi>
+            </small>
+          `
+      }
+    </td>
     <td>${tookInWords(turn)}</td>
   </tr>
 `;

@@ -146,12 +146,16 @@ const setupSection = (
     <h2 id="setup-title">Set up ${channelLabel}</h2>
     <dl class="facts-list">
       <dt>Webhook URL</dt>
-      <dd>${copyable('webhook-address', channelWebhookUrl(publicUrl, channel), 'the webhook URL')}</dd>
+      <dd>
+        ${copyable('webhook-address', channelWebhookUrl(publicUrl, channel), 'the webhook URL')}
+      </dd>
       ${fields
         .filter(({ name }) => shown[name] !== undefined)
         .map(
-          ({ name, label }) =>
-            html`<dt>${label}</dt><dd>${copyable(`shown-${name}`, shown[name]!, `the ${label.toLowerCase()}`)}</dd>`,
+          ({ name, label }) => html`
+            <dt>${label}</dt>
+            <dd>${copyable(`shown-${name}`, shown[name]!, `the ${label.toLowerCase()}`)}</dd>
+          `,
         )}
     </dl>
     <ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>

@@ -181,4 +181,8 @@ async function save(
 const conflictView = ({ message, details }: AppError): View =>
   details.existingId === undefined
     ? message
-    : html`This account is already connected. <a href=${`/channels/${details.existingId}`}>Open it</a> to change or disconnect it.`;
+    : html`
+      This account is already connected. <a href=${`/channels/${details.existingId}`}>
+        Open it
+      </a> to change or disconnect it.
+    `;

@@ -29,15 +29,34 @@ export const channelsPage = (
     { title: 'Channels', section: 'channels', notice },
     html`
       <h1>Channels</h1>
-      <p class="muted">Where customers write to you. Every conversation comes from one of these channels.</p>
+      <p class="muted">
+        Where customers write to you. Every conversation comes from one of these channels.
+      </p>
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
-      ${liveSection('channels', 'accounts-live', '/channels/fragment', accountsSection(channels, now))}
+      ${liveSection(
+        'channels',
+        'accounts-live',
+        '/channels/fragment',
+        accountsSection(channels, now),
+      )}
       ${memberNote(signedIn, 'An owner can connect accounts and change them.')}
       ${
         channels.length >= MAX_CHANNELS
-          ? html`<p>You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.</p>`
-          : html`<p class="row">${CONNECTED_CHANNELS.map(({ type, label }) => html`<a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>`)}</p>`
+          ? html`
+            <p>
+              You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.
+            </p>
+          `
+          : html`
+            <p class="row">
+              ${CONNECTED_CHANNELS.map(
+                ({ type, label }) => html`
+                  <a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>
+                `,
+              )}
+            </p>
+          `
       }
     `,
   );
@@ -47,7 +66,9 @@ const webChatSection = (slug: string, publicUrl: string): View => html`
     <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} ${badge('on', 'good')}</h2>
     <p>
       Always available, without an account:${' '}
-      <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>.
+      <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">
+        open the chat page
+      </a>.
       To add the chat to your own website, copy the snippet${' '}
       <a href="/agent#chat-title">on the Agent page</a>.
     </p>
@@ -61,7 +82,11 @@ export const accountsSection = (channels: readonly Channel[], now: Date): View =
     ${
       channels.length === 0
         ? html`<p>No connected accounts yet.</p>`
-        : html`<ul class="bare records">${channels.map((channel) => accountItem(channel, now))}</ul>`
+        : html`
+          <ul class="bare records">
+            ${channels.map((channel) => accountItem(channel, now))}
+          </ul>
+        `
     }
   </section>
 `;
@@ -72,7 +97,9 @@ function accountItem(channel: Channel, now: Date): View {
     <li>
       <div class="what">
         <p>
-          <a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}><bdi>${channel.name}</bdi></a>
+          <a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}>
+            <bdi>${channel.name}</bdi>
+          </a>
           <span class="muted">${' '}${label}, ${channel.account}</span>
         </p>
         <p class="muted">${lastInboundView(channel, label, now)}</p>

@@ -15,7 +15,10 @@ const page = ({ language, title, isScripted }: PageHead, content: View): View =>
   <html lang=${language}>
     <head>
       <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content" />
+      <meta
+        name="viewport"
+        content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content"
+      />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
       <title>${title}</title>
@@ -47,10 +50,19 @@ export const chatPage = ({ slug, name }: Workspace, language: Language): View =>
         <div id="scroll" tabindex="0" role="region" aria-label=${words.messages} hidden>
           <p id="welcome">${words.welcome}</p>
           ${detailsForm(words)}
-          <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label=${words.conversation} aria-busy="true"></div>
+          <div
+            id="log"
+            role="log"
+            aria-live="polite"
+            aria-relevant="additions"
+            aria-label=${words.conversation}
+            aria-busy="true"
+          ></div>
           <p id="typing" hidden>${words.typing}<span aria-hidden="true">…</span></p>
         </div>
-        <button id="to-end" type="button" hidden>${words.newMessages} <span aria-hidden="true">↓</span></button>
+        <button id="to-end" type="button" hidden>
+          ${words.newMessages} <span aria-hidden="true">↓</span>
+        </button>
         <p id="connection" class="notice" hidden></p>
         ${composer(words)}
       </main>
@@ -66,7 +78,14 @@ const detailsForm = (words: ChatWords): View => html`
     <label for="name">${words.name}</label>
     <input id="name" name="name" autocomplete="name" maxlength="200" dir="auto" />
     <label for="email">${words.email}</label>
-    <input id="email" name="email" type="email" autocomplete="email" maxlength="254" aria-describedby="email-problem" />
+    <input
+      id="email"
+      name="email"
+      type="email"
+      autocomplete="email"
+      maxlength="254"
+      aria-describedby="email-problem"
+    />
     <p id="email-problem" class="problem" role="alert" hidden></p>
     <div class="row">
       <button>${words.continue}</button>
@@ -78,7 +97,16 @@ const detailsForm = (words: ChatWords): View => html`
 const composer = (words: ChatWords): View => html`
   <form id="composer" novalidate hidden>
     <label for="text" class="unseen">${words.yourMessage}</label>
-    <textarea id="text" name="text" rows="1" dir="auto" placeholder=${words.yourMessage} enterkeyhint="send" autocomplete="off" aria-describedby="counter hint"></textarea>
+    <textarea
+      id="text"
+      name="text"
+      rows="1"
+      dir="auto"
+      placeholder=${words.yourMessage}
+      enterkeyhint="send"
+      autocomplete="off"
+      aria-describedby="counter hint"
+    ></textarea>
     <button>${words.send}</button>
     <p id="counter" hidden></p>
     <p id="hint" class="unseen">${words.howToSend}</p>
