@@ -24,10 +24,19 @@ export function approvalCard(call: ToolCall, tool: Tool | null, parts: ApprovalP
   const isWaiting = status === 'pending_approval';
   const name = callName(call);
   return html`
-    <article class=${isWaiting ? 'approval waiting' : 'approval'} id=${id} tabindex=${isWaiting ? -1 : null} aria-label=${`Approval of ${name}`}>
+    <article
+      class=${isWaiting ? 'approval waiting' : 'approval'}
+      id=${id}
+      tabindex=${isWaiting ? -1 : null}
+      aria-label=${`Approval of ${name}`}
+    >
       <header><span>${titleView(call, isWaiting)}</span> ${callBadge(call)}</header>
       ${argumentsView(call, tool)}
-      <p class="muted">${destination(call, tool)}Requested ${timeView(createdAt, parts.now)}${expiresAt === null ? '' : html`, expires ${timeView(expiresAt, parts.now)}`}.</p>
+      <p class="muted">
+        ${destination(call, tool)}Requested ${timeView(createdAt, parts.now)}${
+          expiresAt === null ? '' : html`, expires ${timeView(expiresAt, parts.now)}`
+        }.
+      </p>
       ${isWaiting ? decisionForm(call, name, parts) : decidedView(call, parts)}
     </article>
   `;
@@ -57,18 +66,40 @@ const decisionForm = (
   <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
     ${csrfField(signedIn)}
     <div class="row">
-      <button id=${`approve-${id}`} name="verdict" value="approve" aria-label=${`Approve ${name}`}>Approve</button>
-      <button id=${`reject-${id}`} name="verdict" value="reject" class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
+      <button id=${`approve-${id}`} name="verdict" value="approve" aria-label=${`Approve ${name}`}>
+        Approve
+      </button>
+      <button
+        id=${`reject-${id}`}
+        name="verdict"
+        value="reject"
+        class="secondary"
+        aria-label=${`Reject ${name}`}
+      >
+        Reject
+      </button>
     </div>
     <div class="reason">
       <label for=${`reason-${id}`}>Reason, for your team and the agent (optional)</label>
-      <textarea id=${`reason-${id}`} name="note" rows="1" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
+      <textarea
+        id=${`reason-${id}`}
+        name="note"
+        rows="1"
+        maxlength=${MAX_WAIT_NOTE_CHARACTERS}
+        dir="auto"
+      ></textarea>
     </div>
   </form>
 `;
 
 const decidedView = (call: ToolCall, { conversation, now }: ApprovalParts): View => html`
-  <p class="decided">${call.decision === null ? undecidedEnd(call, conversation, now) : decisionView(call, call.decision, now)}</p>
+  <p class="decided">
+    ${
+      call.decision === null
+        ? undecidedEnd(call, conversation, now)
+        : decisionView(call, call.decision, now)
+    }
+  </p>
   ${resultView(call)}
 `;
 
@@ -88,7 +119,11 @@ function undecidedEnd(call: ToolCall, conversation: Conversation | undefined, no
   // Closing cancels the call in the same transaction, at the same time.
   const { outcome = null } = conversation ?? {};
   if (outcome?.closedAt === finishedAt)
-    return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${actorName(outcome.closedBy)}</bdi> closed the conversation.`;
+    return html`
+      Cancelled ${timeView(finishedAt, now)}, when <bdi>
+        ${actorName(outcome.closedBy)}
+      </bdi> closed the conversation.
+    `;
   return html`Cancelled ${timeView(finishedAt, now)}, because ${
     isBuiltIn(call)
       ? 'payment links were turned off for the agent'

@@ -16,7 +16,13 @@ export const assignForms = ({ signedIn, panel, place }: PanelParts): View => {
         <label for="assignee">Assigned to</label>
         <select id="assignee" name="member">
           <option value="" selected=${assigneeId === ''}>Nobody</option>
-          ${members.map(({ id, name }) => html`<option value=${id} selected=${id === assigneeId}>${id === own ? `${name} (you)` : name}</option>`)}
+          ${members.map(
+            ({ id, name }) => html`
+              <option value=${id} selected=${id === assigneeId}>
+                ${id === own ? `${name} (you)` : name}
+              </option>
+            `,
+          )}
         </select>
         <button id="do-assign" class="secondary outline">Assign</button>
       </form>

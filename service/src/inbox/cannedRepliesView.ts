@@ -30,8 +30,12 @@ export function cannedRepliesView({
         ${cannedReplies.map(
           (reply) => html`
             <li data-shortcut=${reply.shortcut}>
-              <span class="canned-name"><b dir="auto">${reply.name}</b> <code>/${reply.shortcut}</code></span>
-              <span class="text" dir="auto" id=${`text-${reply.id}`}>${fillIn(reply.text, known)}</span>
+              <span class="canned-name">
+                <b dir="auto">${reply.name}</b> <code>/${reply.shortcut}</code>
+              </span>
+              <span class="text" dir="auto" id=${`text-${reply.id}`}>
+                ${fillIn(reply.text, known)}
+              </span>
               ${copyButton(`text-${reply.id}`, reply.name, 'small secondary outline')}
             </li>
           `,

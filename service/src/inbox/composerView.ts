@@ -36,14 +36,24 @@ export const composer = (parts: ComposerParts, form: FormState = newForm()): Vie
     <div class="composer">
       <div class="composer-head">
         ${modeChoice(isNoting)}
-        <div id="composer-note" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/composer-note')} hx-trigger=${reloadsOn('thread')}>
+        <div
+          id="composer-note"
+          class="live"
+          data-live
+          hx-get=${threadHref(id, parts.place, {}, '/composer-note')}
+          hx-trigger=${reloadsOn('thread')}
+        >
           ${composerNote(parts)}
         </div>
       </div>
       ${formProblem(form.problems[''])}
       ${writingView(parts.thread.present)}
       <div class="for-reply">
-        ${status === 'closed' ? unsentReply(form.values.text) : replyForm(parts, isNoting ? newForm() : form)}
+        ${
+          status === 'closed'
+            ? unsentReply(form.values.text)
+            : replyForm(parts, isNoting ? newForm() : form)
+        }
       </div>
       <div class="for-note">${noteForm(parts, isNoting ? form : newForm())}</div>
     </div>
@@ -53,8 +63,26 @@ export const composer = (parts: ComposerParts, form: FormState = newForm()): Vie
 const modeChoice = (isNoting: boolean): View => html`
   <fieldset class="modes">
     <legend class="visually-hidden">What you write</legend>
-    <label for="mode-reply"><input type="radio" id="mode-reply" name="mode" value="reply" checked=${!isNoting} autocomplete="off" /> Reply</label>
-    <label for="mode-note"><input type="radio" id="mode-note" name="mode" value="note" checked=${isNoting} autocomplete="off" /> Note</label>
+    <label for="mode-reply">
+      <input
+        type="radio"
+        id="mode-reply"
+        name="mode"
+        value="reply"
+        checked=${!isNoting}
+        autocomplete="off"
+      /> Reply
+    </label>
+    <label for="mode-note">
+      <input
+        type="radio"
+        id="mode-note"
+        name="mode"
+        value="note"
+        checked=${isNoting}
+        autocomplete="off"
+      /> Note
+    </label>
   </fieldset>
 `;
 
@@ -64,11 +92,18 @@ const modeChoice = (isNoting: boolean): View => html`
  */
 export const composerNote = ({ signedIn, thread, now }: ThreadParts): View => {
   if (thread.conversation.status === 'closed')
-    return html`<p class="muted" data-closed>This conversation is closed, so you can’t send messages. When the customer writes again, a new conversation starts.</p>`;
+    return html`
+      <p class="muted" data-closed>
+        This conversation is closed, so you can’t send messages. When the customer writes again, a new conversation starts.
+      </p>
+    `;
   const obstacle = obstacleView(thread);
   if (obstacle !== null) return obstacle;
   const effect = effectOfReply(thread, signedIn.member.id);
-  return html`${closesSoon(thread, now)}${effect === null ? null : html`<p class="muted">${effect}</p>`}`;
+  return html`
+    ${closesSoon(thread, now)}
+    ${effect === null ? null : html`<p class="muted">${effect}</p>`}
+  `;
 };
 
 type Thread = ThreadParts['thread'];
@@ -77,12 +112,20 @@ type Thread = ThreadParts['thread'];
 function obstacleView({ conversation, reach: { isConnected, window } }: Thread): View {
   const { label } = adapterOf(conversation.channel);
   if (!isConnected)
-    return html`<p class="muted" role="note" data-closed><b>You can’t send messages:</b> the ${label} account that this customer wrote to is no longer connected. Connect it again under <a href="/channels">Channels</a>.</p>`;
+    return html`
+      <p class="muted" role="note" data-closed>
+        <b>You can’t send messages:</b> the ${label} account that this customer wrote to is no longer connected. Connect it again under <a href="/channels">Channels</a>.
+      </p>
+    `;
   if (window.isOpen) return null;
   return html`
     <p class="muted" role="note" data-closed>
       <b>${label} accepts no messages until the customer writes again.</b>${' '}
-      ${window.closesAt === null ? 'They have not written yet.' : html`The messaging window closed ${exactTimeView(window.closesAt)}.`}
+      ${
+        window.closesAt === null
+          ? 'They have not written yet.'
+          : html`The messaging window closed ${exactTimeView(window.closesAt)}.`
+      }
     </p>
   `;
 }
@@ -93,7 +136,13 @@ function closesSoon({ conversation, reach: { window } }: Thread, now: Date): Vie
   const { closesAt } = window;
   if (closesAt === null || Date.parse(closesAt) - now.getTime() > SOON_MS) return null;
   const { label } = adapterOf(conversation.channel);
-  return html`<p role="note"><b>${label} accepts messages to this customer until ${exactTimeView(closesAt)}</b> (${timeView(closesAt, now)}), unless they write again.</p>`;
+  return html`
+    <p role="note">
+      <b>
+        ${label} accepts messages to this customer until ${exactTimeView(closesAt)}
+      </b> (${timeView(closesAt, now)}), unless they write again.
+    </p>
+  `;
 }
 
 function effectOfReply(thread: Thread, memberId: string): View {
@@ -105,7 +154,11 @@ function effectOfReply(thread: Thread, memberId: string): View {
       return 'The customer is waiting for a person. Your reply takes over the conversation.';
     default:
       if (conversation.takenBy === memberId) return null;
-      return html`<bdi>${holderName(conversation, takenByName) ?? 'A person'}</bdi> has this conversation. Your reply takes it over.`;
+      return html`
+        <bdi>
+          ${holderName(conversation, takenByName) ?? 'A person'}
+        </bdi> has this conversation. Your reply takes it over.
+      `;
   }
 }
 
@@ -119,8 +172,17 @@ function effectOfAgent(conversation: Conversation, isAgentOn: boolean): string {
 const replyForm = (parts: ComposerParts, form: FormState): View => {
   const { signedIn, thread, place } = parts;
   return html`
-  <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
-    ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID(), seen: String(thread.conversation.messageCount) })}
+  <form
+    method="post"
+    action=${threadHref(thread.conversation.id, place, {}, '/reply')}
+    class="reply"
+    hx-sync="this:drop"
+  >
+    ${csrfField(signedIn)}
+    ${hiddenFields({
+      once: form.values.once ?? randomUUID(),
+      seen: String(thread.conversation.messageCount),
+    })}
     ${textArea({
       name: 'text',
       label: 'Your reply',
@@ -134,14 +196,23 @@ const replyForm = (parts: ComposerParts, form: FormState): View => {
         'data-canned': '#canned',
       },
     })}
-    <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter to send</small>${cannedRepliesView(parts)}</div>
+    <div class="row">
+      <button>Send</button>
+      <small class="muted keys">Ctrl+Enter to send</small>
+      ${cannedRepliesView(parts)}
+    </div>
   </form>
 `;
 };
 
 /** A note has a form, a colour and a draft of its own. */
 const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): View => html`
-  <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/note')} class="noting" hx-sync="this:drop">
+  <form
+    method="post"
+    action=${threadHref(thread.conversation.id, place, {}, '/note')}
+    class="noting"
+    hx-sync="this:drop"
+  >
     ${csrfField(signedIn)}${hiddenFields({ once: form.values.once ?? randomUUID() })}
     ${textArea({
       name: 'note',
@@ -155,7 +226,10 @@ const noteForm = ({ signedIn, thread, place }: ThreadParts, form: FormState): Vi
         placeholder: 'Write to your team. The customer never sees it.',
       },
     })}
-    <div class="row"><button>Add note</button><small class="muted keys">Ctrl+Enter to add</small></div>
+    <div class="row">
+      <button>Add note</button>
+      <small class="muted keys">Ctrl+Enter to add</small>
+    </div>
   </form>
 `;
 
@@ -175,7 +249,12 @@ export const closeForm = (
   form: FormState = newForm(),
 ): View => html`
   <div class="composer">
-    <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/close')} hx-sync="this:drop" aria-labelledby="close-title">
+    <form
+      method="post"
+      action=${threadHref(thread.conversation.id, place, {}, '/close')}
+      hx-sync="this:drop"
+      aria-labelledby="close-title"
+    >
       <h3 id="close-title">Close this conversation</h3>
       ${csrfField(signedIn)}
       ${select({
@@ -194,7 +273,16 @@ export const closeForm = (
         form,
         attributes: { required: true, maxlength: MAX_SUMMARY_CHARACTERS, rows: 3, dir: 'auto' },
       })}
-      <div class="row"><button>Close conversation</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Cancel</a></div>
+      <div class="row">
+        <button>Close conversation</button>
+        <a
+          role="button"
+          class="secondary outline"
+          href=${threadHref(thread.conversation.id, place)}
+        >
+          Cancel
+        </a>
+      </div>
     </form>
   </div>
 `;

@@ -31,7 +31,13 @@ export const contactPanel = (parts: PanelParts): View => {
     <aside class="contact-pane" aria-label="Contact">
       <details class="contact" id="contact">
         <summary id="contact-summary">Contact and history</summary>
-        <div id="contact-panel" class="live" data-live hx-get=${threadHref(id, parts.place, {}, '/panel')} hx-trigger=${reloadsOn('thread')}>
+        <div
+          id="contact-panel"
+          class="live"
+          data-live
+          hx-get=${threadHref(id, parts.place, {}, '/panel')}
+          hx-trigger=${reloadsOn('thread')}
+        >
           ${panelFragment(parts)}
         </div>
       </details>
@@ -43,9 +49,15 @@ export const panelFragment = (parts: PanelParts): View => {
   const { panel, now } = parts;
   return html`
     ${factsView(parts)}
-    <p><a id="edit-contact" href=${threadHref(panel.conversation.id, parts.place, {}, '/contact')}>Edit or forget this contact</a></p>
+    <p>
+      <a id="edit-contact" href=${threadHref(panel.conversation.id, parts.place, {}, '/contact')}>
+        Edit or forget this contact
+      </a>
+    </p>
     ${assignForms(parts)} ${stageForm(parts)}
-    ${listView('Other conversations', panel.otherConversations, (each) => conversationLink(each, parts))}
+    ${listView('Other conversations', panel.otherConversations, (each) =>
+      conversationLink(each, parts),
+    )}
     ${listView('Payments', panel.payments, (each) => paymentLink(each, parts))}
     ${listView('Tool calls', panel.calls, (each) => callLink(each, parts))}
     ${listView('Notes', panel.teamNotes, (each) => noteLink(each, parts, now))}
@@ -73,15 +85,29 @@ function factsView({ panel, now }: PanelParts): View {
 }
 
 /** @see docs/decisions/0038-contact-details-in-the-clear.md */
-const revealView = ({ apiKeyId, apiKeyName, createdAt }: ContactReveal, now: Date): View =>
-  html`<a id="reveals" href=${`/keys/${apiKeyId}/reveals`}><bdi>${apiKeyName}</bdi> (API)</a> ${timeView(createdAt, now)}`;
+const revealView = ({ apiKeyId, apiKeyName, createdAt }: ContactReveal, now: Date): View => html`
+  <a id="reveals" href=${`/keys/${apiKeyId}/reveals`}>
+    <bdi>${apiKeyName}</bdi> (API)
+  </a> ${timeView(createdAt, now)}
+`;
 
 const stageForm = ({ signedIn, panel: { conversation }, place }: PanelParts): View => html`
-  <form method="post" action=${threadHref(conversation.id, place, {}, '/stage')} class="choosing" hx-sync="this:drop">
+  <form
+    method="post"
+    action=${threadHref(conversation.id, place, {}, '/stage')}
+    class="choosing"
+    hx-sync="this:drop"
+  >
     ${csrfField(signedIn)}
     <label for="stage">Stage</label>
     <select id="stage" name="stage">
-      ${FUNNEL_STAGES.map((stage) => html`<option value=${stage} selected=${stage === conversation.funnelStage}>${STAGE_LABELS[stage]}</option>`)}
+      ${FUNNEL_STAGES.map(
+        (stage) => html`
+          <option value=${stage} selected=${stage === conversation.funnelStage}>
+            ${STAGE_LABELS[stage]}
+          </option>
+        `,
+      )}
     </select>
     <button id="do-stage" class="secondary outline" aria-label="Set the stage">Set</button>
   </form>
@@ -104,11 +130,15 @@ const conversationLink = (
   { place, now }: PanelParts,
 ): View => html`
   <a id=${`other-${id}`} href=${threadHref(id, place)}>Started ${timeView(createdAt, now)}</a>
-  <span class="muted">${outcome === null ? STATUS_LABELS[status] : VERDICT_LABELS[outcome.verdict]}</span>
+  <span class="muted">
+    ${outcome === null ? STATUS_LABELS[status] : VERDICT_LABELS[outcome.verdict]}
+  </span>
 `;
 
 const paymentLink = (payment: Payment, parts: PanelParts): View => html`
-  <a id=${`to-${payment.id}`} href=${hrefInThread(payment, parts)}>${amountOf(payment)}, <bdi>${payment.description}</bdi></a>
+  <a id=${`to-${payment.id}`} href=${hrefInThread(payment, parts)}>
+    ${amountOf(payment)}, <bdi>${payment.description}</bdi>
+  </a>
   ${paymentBadge(payment)}
 `;
 
@@ -122,7 +152,9 @@ const MAX_NOTE_EXCERPT = 140;
 const noteLink = (note: SystemNote, parts: PanelParts, now: Date): View => {
   const text = note.change.type === 'team_note' ? note.change.text : '';
   return html`
-    <a id=${`to-${note.id}`} href=${hrefInThread(note, parts)}><bdi>${beginningOf(text, MAX_NOTE_EXCERPT)}</bdi></a>
+    <a id=${`to-${note.id}`} href=${hrefInThread(note, parts)}>
+      <bdi>${beginningOf(text, MAX_NOTE_EXCERPT)}</bdi>
+    </a>
     <span class="muted"><bdi>${actorName(note.actor)}</bdi>, ${timeView(note.createdAt, now)}</span>
   `;
 };

@@ -14,15 +14,23 @@ const dayFormat = () =>
   });
 
 /** The time of day, `14:05`. Scripts make it the browser's own. @param time ISO 8601, in UTC */
-export const clockView = (time: string): View =>
-  html`<time datetime=${time} data-clock title=${exactTime(time)}>${clockFormat().format(new Date(time))}</time>`;
+export const clockView = (time: string): View => html`
+  <time datetime=${time} data-clock title=${exactTime(time)}>
+    ${clockFormat().format(new Date(time))}
+  </time>
+`;
 
 /**
  * The line above the first item of a day in the time zone of the member's profile. Scripts put it
  * where the browser's day begins.
  */
-export const dayView = (time: string): View =>
-  html`<li class="day"><time datetime=${dayInZone(time)}>${dayFormat().format(new Date(time))} (${readerZone()})</time></li>`;
+export const dayView = (time: string): View => html`
+  <li class="day">
+    <time datetime=${dayInZone(time)}>
+      ${dayFormat().format(new Date(time))} (${readerZone()})
+    </time>
+  </li>
+`;
 
 /** Whether a day begins with an item. @param before the item before it */
 export const beginsDay = (item: ThreadItem, before: ThreadItem | undefined): boolean =>

@@ -38,14 +38,26 @@ export function filterForm(place: Place, members: readonly Pick<Member, 'id' | '
   return html`
     <details class="filter" id="filter">
       <summary id="filter-summary" class=${chosen.length === 0 ? null : 'chosen'}>
-        ${icon('funnel')}<span>Filter${chosen.length === 0 ? '' : html`: <bdi>${chosen.join(', ')}</bdi>`}</span>
+        ${icon('funnel')}
+        <span>Filter${chosen.length === 0 ? '' : html`: <bdi>${chosen.join(', ')}</bdi>`}</span>
       </summary>
       <form action="/conversations" method="get">
         ${hiddenFields({ tab: tab === 'all' ? undefined : tab, q: search || undefined })}
         ${(Object.keys(LABELS) as FilterName[]).map((name) => field(name, options[name], filter))}
         <div class="row">
           <button>Apply</button>
-          ${isFiltered(filter) ? html`<a id="filter-clear" href=${hrefAt('/conversations', { ...place, filter: NO_FILTER, after: null })}>Clear</a>` : null}
+          ${
+            isFiltered(filter)
+              ? html`
+                <a
+                  id="filter-clear"
+                  href=${hrefAt('/conversations', { ...place, filter: NO_FILTER, after: null })}
+                >
+                  Clear
+                </a>
+              `
+              : null
+          }
         </div>
       </form>
     </details>
@@ -66,7 +78,11 @@ const field = (name: FilterName, options: readonly Option[], filter: InboxFilter
         <label for=${`filter-${name}`}>${LABELS[name]}</label>
         <select id=${`filter-${name}`} name=${name}>
           <option value="">Any</option>
-          ${options.map(([value, label]) => html`<option value=${value} selected=${filter[name] === value}>${label}</option>`)}
+          ${options.map(
+            ([value, label]) => html`
+              <option value=${value} selected=${filter[name] === value}>${label}</option>
+            `,
+          )}
         </select>
       `;
 

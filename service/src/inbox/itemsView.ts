@@ -32,17 +32,37 @@ export const itemsFragment = (parts: ThreadParts): View => {
   const { id } = thread.conversation;
   return html`
     <div class="thread-items">
-    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
+    ${
+      thread.earlier === null
+        ? null
+        : html`
+          <p class="pager">
+            <a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>
+              Earlier messages
+            </a>
+          </p>
+        `
+    }
     ${thread.items.length === 0 ? html`<p class="empty">No messages yet.</p>` : null}
     <ol class="bare" data-days>
       ${thread.items.map(
         (item, at) => html`
           ${beginsDay(item, thread.items[at - 1]) ? dayView(timeOfItem(item)) : null}
-          <li class=${classOf(item, thread.items[at - 1])} data-at=${timeOfItem(item)}>${itemView(item, parts)}</li>
+          <li class=${classOf(item, thread.items[at - 1])} data-at=${timeOfItem(item)}>
+            ${itemView(item, parts)}
+          </li>
         `,
       )}
     </ol>
-    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(id, place)}>Back to the newest messages</a></p>`}
+    ${
+      thread.isNewest
+        ? null
+        : html`
+          <p class="pager">
+            <a href=${threadHref(id, place)}>Back to the newest messages</a>
+          </p>
+        `
+    }
     <span id="newest"></span>
     </div>
   `;
@@ -105,10 +125,28 @@ const messageView = (message: Message, parts: ThreadParts): View => {
   const attachment = attachmentOf(message, thread.conversation.channel);
   return html`
     <article class=${`message from-${sender.type}`} id=${id}>
-      <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
+      <header>
+        <bdi class="who">
+          ${sender.type === 'customer' ? customerName(thread.contact) : sender.name}
+        </bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span>
+      </header>
       ${attachment === null ? textView(text) : attachmentView(attachment)}
-      ${choices.length === 0 ? null : html`<ul class="bare choices" aria-label="Choices of the customer">${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}</ul>`}
-      <footer>${clockView(createdAt)} ${decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `}${deliveryView(message, thread.conversation.channel)}${retryButton(message, parts)}</footer>
+      ${
+        choices.length === 0
+          ? null
+          : html`
+            <ul class="bare choices" aria-label="Choices of the customer">
+              ${choices.map((choice) => html`<li><bdi>${choice}</bdi></li>`)}
+            </ul>
+          `
+      }
+      <footer>
+        ${clockView(createdAt)} ${
+          decidedBy === undefined ? null : html`<span>${DECIDED_BY_LABELS[decidedBy]}</span> `
+        }
+        ${deliveryView(message, thread.conversation.channel)}
+        ${retryButton(message, parts)}
+      </footer>
     </article>
   `;
 };
@@ -116,7 +154,11 @@ const messageView = (message: Message, parts: ThreadParts): View => {
 const textView = (text: string): View => html`<p class="text" dir="auto">${linkedText(text)}</p>`;
 
 const attachmentView = ({ icon: name, words, details, caption, where }: Attachment): View => html`
-  <p class="attachment">${icon(name)} <b><bdi>${words}</bdi></b>${details === null ? null : html`: <bdi>${details}</bdi>`}${where === null ? null : html` <span class="muted">${where}</span>`}</p>
+  <p class="attachment">
+    ${icon(name)} <b><bdi>${words}</bdi></b>
+    ${details === null ? null : html`: <bdi>${details}</bdi>`}
+    ${where === null ? null : html` <span class="muted">${where}</span>`}
+  </p>
   ${caption === '' ? null : textView(caption)}
 `;
 
@@ -131,9 +173,18 @@ function deliveryView({ direction, delivery }: Message, channel: ChannelType): V
   if (!delivery) return null;
   const { state, error } = delivery;
   if (state === 'failed')
-    return html`<span class="delivery problem" role="note"><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span>`;
+    return html`
+      <span class="delivery problem" role="note">
+        <b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi>
+      </span>
+    `;
   const retried = state === 'pending' && error !== null;
-  return html`<span class="delivery">${stateInWords(state, label)}${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}</span>`;
+  return html`
+    <span class="delivery">
+      ${stateInWords(state, label)}
+      ${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}
+    </span>
+  `;
 }
 
 /** Sends a failed message again. Shown while the channel would take it. */
@@ -169,12 +220,22 @@ const noteView = (note: SystemNote, { outcome }: Conversation): View =>
     ? teamNote(note, note.change.text)
     : html`
   <p class="note"><bdi>${noteInWords(note)}</bdi> · ${clockView(note.createdAt)}</p>
-  ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
+  ${
+    note.change.type === 'closed' && outcome
+      ? html`
+        <p class="note">
+          <b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi>
+        </p>
+      `
+      : null
+  }
 `;
 
 const teamNote = ({ id, actor, createdAt }: SystemNote, text: string): View => html`
   <article class="message team-note" id=${id} aria-label=${`Note by ${actorName(actor)}`}>
-    <header><bdi class="who">${actorName(actor)}</bdi> <span class="muted">note for the team</span></header>
+    <header>
+      <bdi class="who">${actorName(actor)}</bdi> <span class="muted">note for the team</span>
+    </header>
     ${textView(text)}
     <footer>${clockView(createdAt)}</footer>
   </article>
@@ -188,7 +249,9 @@ function paymentCard(
   const { id, status, messageCount } = thread.conversation;
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
-      <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
+      <header>
+        <span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}
+      </header>
       ${paymentView(payment, {
         signedIn,
         now,

@@ -46,14 +46,29 @@ export const listPane = (parts: ListParts): View => html`
       <form role="search" action="/conversations" method="get" class="search">
         ${hiddenFields({ tab: searchedTab(parts.place) })}
         ${filterFields(parts.place.filter)}
-        <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Search" title="Name, phone, e-mail or what was said" aria-label="Search by name, phone, e-mail, masked contact or what was said" />
+        <input
+          type="search"
+          name="q"
+          id="search"
+          value=${parts.place.search}
+          maxlength="200"
+          placeholder="Search"
+          title="Name, phone, e-mail or what was said"
+          aria-label="Search by name, phone, e-mail, masked contact or what was said"
+        />
         <button class="icon-button secondary" aria-label="Search">${icon('search')}</button>
       </form>
       ${alertsSwitch()}
       ${shortcutsButton()}
       ${filterForm(parts.place, parts.inbox.members)}
     </div>
-    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations')}>
+    <div
+      id="list"
+      class="live"
+      data-live
+      hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })}
+      hx-trigger=${reloadsOn('conversations')}
+    >
       ${listFragment(parts)}
     </div>
   </section>
@@ -64,7 +79,17 @@ const searchedTab = ({ tab }: Place) => (tab === 'all' || tab === 'approvals' ? 
 
 /** Switches notifications and a sound in this browser. alerts.js shows the button. */
 const alertsSwitch = (): View => html`
-  <button type="button" id="alerts-switch" class="icon-button secondary" hidden aria-pressed="false" aria-label="Notify me" title="Notification and sound when a customer begins to wait for an answer">${icon('bell')}</button>
+  <button
+    type="button"
+    id="alerts-switch"
+    class="icon-button secondary"
+    hidden
+    aria-pressed="false"
+    aria-label="Notify me"
+    title="Notification and sound when a customer begins to wait for an answer"
+  >
+    ${icon('bell')}
+  </button>
 `;
 
 /** The tabs and a page of the list. Links have ids, so that the focus survives a reload. */
@@ -73,21 +98,71 @@ export const listFragment = (parts: ListParts): View => {
   const shown = isWhole ? inbox.items : inbox.items.slice(0, FIRST_ROWS);
   return html`
   ${tabs(place, inbox.counts)}
-  <div class="items" id="items" data-keep-scroll=${hrefAt('/conversations', place)} tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
-    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>${newestInWords(place)}</a></p>`}
+  <div
+    class="items"
+    id="items"
+    data-keep-scroll=${hrefAt('/conversations', place)}
+    tabindex="0"
+    role="region"
+    aria-label=${TAB_LABELS[place.tab]}
+  >
+    ${
+      place.after === null
+        ? null
+        : html`
+          <p class="pager">
+            <a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>
+              ${newestInWords(place)}
+            </a>
+          </p>
+        `
+    }
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul class="bare">
       ${shown.map((item) => html`<li>${itemView(item, parts)}</li>`)}
     </ul>
-    ${shown.length === inbox.items.length ? null : moreRows(parts, inbox.items.length - shown.length)}
-    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations or messages were searched, newest first.</p>` : null}
-    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : olderInWords(place)}</a></p>`}
+    ${
+      shown.length === inbox.items.length
+        ? null
+        : moreRows(parts, inbox.items.length - shown.length)
+    }
+    ${
+      inbox.stoppedEarly
+        ? html`
+          <p class="muted pager">
+            ${MAX_SEARCHED.toLocaleString('en')} conversations or messages were searched, newest first.
+          </p>
+        `
+        : null
+    }
+    ${
+      inbox.next === null
+        ? null
+        : html`
+          <p class="pager">
+            <a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>
+              ${inbox.stoppedEarly ? 'Search older conversations' : olderInWords(place)}
+            </a>
+          </p>
+        `
+    }
   </div>
 `;
 };
 
 const moreRows = ({ place, openId }: ListParts, count: number): View => html`
-  <p class="pager"><a id="list-more" href=${hrefAt('/conversations', place, { rows: 'all' })} hx-get=${hrefAt('/conversations/list', place, { open: openId })} hx-target="#list" hx-push-url="false" hx-trigger="click, intersect once">${count} more</a></p>
+  <p class="pager">
+    <a
+      id="list-more"
+      href=${hrefAt('/conversations', place, { rows: 'all' })}
+      hx-get=${hrefAt('/conversations/list', place, { open: openId })}
+      hx-target="#list"
+      hx-push-url="false"
+      hx-trigger="click, intersect once"
+    >
+      ${count} more
+    </a>
+  </p>
 `;
 
 const newestInWords = ({ tab }: Place) =>
@@ -103,7 +178,14 @@ function tabs(place: Place, counts: InboxCounts): View {
   const { approvals } = counts;
   const link = (tab: InboxTab, count: number) => html`
     <li>
-      <a id=${`tab-${tab}`} href=${hrefAt('/conversations', inTab(place, tab))} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
+      <a
+        id=${`tab-${tab}`}
+        href=${hrefAt('/conversations', inTab(place, tab))}
+        aria-current=${tab === current ? 'page' : null}
+      >
+        ${TAB_LABELS[tab]}
+        ${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}
+      </a>
     </li>
   `;
   const approvalsLabel =
@@ -111,11 +193,25 @@ function tabs(place: Place, counts: InboxCounts): View {
       ? '1 approval is waiting for your decision'
       : `${counted(approvals)} approvals are waiting for your decision`;
   return html`
-    <nav class="tabs" aria-label="Filter conversations"><ul>${TABS.map((tab) => link(tab, tab in counts ? counts[tab as keyof InboxCounts] : 0))}</ul></nav>
+    <nav class="tabs" aria-label="Filter conversations">
+      <ul>
+        ${TABS.map((tab) => link(tab, tab in counts ? counts[tab as keyof InboxCounts] : 0))}
+      </ul>
+    </nav>
     ${
       approvals === 0 && current !== 'approvals'
         ? null
-        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', placeOfTab('approvals'))} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approvals are waiting' : approvalsLabel}</a></p>`
+        : html`
+          <p class="approvals-line">
+            <a
+              id="tab-approvals"
+              href=${hrefAt('/conversations', placeOfTab('approvals'))}
+              aria-current=${current === 'approvals' ? 'page' : null}
+            >
+              ${approvals === 0 ? 'No approvals are waiting' : approvalsLabel}
+            </a>
+          </p>
+        `
     }
   `;
 }
@@ -139,11 +235,20 @@ function itemView(item: InboxItem, { place, openId, signedIn, now }: ListParts):
   const { waitingSince, updatedAt } = conversation;
   const time = place.tab === 'waiting' ? (waitingSince ?? updatedAt) : updatedAt;
   return html`
-    <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${itemHref(item, place)} aria-current=${isOpen ? 'true' : null}>
+    <a
+      id=${`item-${conversation.id}`}
+      class=${unread > 0 ? 'item unread' : 'item'}
+      href=${itemHref(item, place)}
+      aria-current=${isOpen ? 'true' : null}
+    >
       ${avatar(customerName(contact))}
       <span class="item-line">
         <bdi class="who">${customerName(contact)}</bdi>
-        ${unread === 0 ? null : html`<span class="dot"><span class="visually-hidden">${unread} unread</span></span>`}
+        ${
+          unread === 0
+            ? null
+            : html`<span class="dot"><span class="visually-hidden">${unread} unread</span></span>`
+        }
         ${shortTimeView(time, now)}
       </span>
       <span class="item-line">
@@ -165,7 +270,12 @@ const statusNamesAssignee = (conversation: Conversation): boolean =>
 function assigneeView({ assignee }: Conversation, memberId: string): View {
   if (!assignee) return null;
   const words = `Assigned to ${assignee.id === memberId ? 'you' : assignee.name}`;
-  return html`<span class="assignee" title=${words}>${avatar(assignee.name)}<span class="visually-hidden">${words}</span></span>`;
+  return html`
+    <span class="assignee" title=${words}>
+      ${avatar(assignee.name)}
+      <span class="visually-hidden">${words}</span>
+    </span>
+  `;
 }
 
 function previewView({ conversation, shownMessage, match }: InboxItem): View {
@@ -201,7 +311,9 @@ function emptyList(place: Place): View {
     html`<a href=${hrefAt('/conversations', wider)}>${words}</a>`;
   return html`
     <p class="empty">
-      ${found}${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}${isFiltered(filter) ? ' with this filter' : ''}.${' '}
+      ${found}
+      ${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}
+      ${isFiltered(filter) ? ' with this filter' : ''}.${' '}
       ${
         search === ''
           ? link('Clear the filter', placeOfTab(tab))

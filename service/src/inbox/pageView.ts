@@ -38,9 +38,20 @@ export const conversationsPage = (parts: PageParts): View => {
     },
     html`
       <h1 class="visually-hidden">Conversations</h1>
-      <div class=${open === null ? 'inbox' : 'inbox reading'} data-conversation=${open === null ? null : open.thread.conversation.id}>
+      <div
+        class=${open === null ? 'inbox' : 'inbox reading'}
+        data-conversation=${open === null ? null : open.thread.conversation.id}
+      >
         ${listPane(parts)}
-        ${open === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, ...open })}
+        ${
+          open === null
+            ? html`
+              <div class="thread-pane nothing">
+                <p class="muted">Select a conversation to read it.</p>
+              </div>
+            `
+            : threadPane({ ...parts, ...open })
+        }
       </div>
       ${shortcutsDialog()}
     `,
@@ -53,10 +64,30 @@ function threadPane(parts: PageParts & ThreadParts & PanelParts): View {
   const reloads = reloadsOn('thread');
   return html`
     <section class="thread-pane" aria-label="Conversation">
-      <p class="back"><a href=${hrefAt('/conversations', place)}>← <span>All conversations</span></a></p>
-      <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
+      <p class="back">
+        <a href=${hrefAt('/conversations', place)}>← <span>All conversations</span></a>
+      </p>
+      <header
+        id="thread-head"
+        class="live"
+        data-live
+        hx-get=${threadHref(id, place, {}, '/head')}
+        hx-trigger=${reloads}
+      >
+        ${headFragment(parts)}
+      </header>
       ${contactPanel(parts)}
-      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${reloads}>
+      <div
+        id="thread"
+        class="live thread"
+        data-live
+        data-follow
+        tabindex="0"
+        role="region"
+        aria-label="Messages"
+        hx-get=${threadHref(id, place, { before }, '/items')}
+        hx-trigger=${reloads}
+      >
         ${itemsFragment(parts)}
       </div>
       ${formView(parts)}
@@ -87,11 +118,29 @@ export const headFragment = (parts: ThreadParts): View => {
           ${presenceView({ conversationId: conversation.id, place, present: thread.present })}
         </div>
       </div>
-      ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
+      ${
+        thread.newerConversationId === null
+          ? null
+          : html`
+            <a id="newer" href=${threadHref(thread.newerConversationId, place)}>
+              Newer conversation
+            </a>
+          `
+      }
       ${conversation.status === 'closed' ? null : actionsView(parts)}
     </div>
     <a class="to-newest" href="#newest">Newest message</a>
-    ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
+    ${
+      conversation.outcome === null
+        ? null
+        : html`
+          <p class="outcome">
+            <b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>
+              ${actorName(conversation.outcome.closedBy)}
+            </bdi> ${timeView(conversation.outcome.closedAt, now)}
+          </p>
+        `
+    }
   `;
 };
 
@@ -116,7 +165,14 @@ function actionsView({ signedIn, thread, place }: ThreadParts): View {
           })
     }
     <a id="do-close" role="button" class="small secondary outline" href=${href('/close')}>Close…</a>
-    <button type="button" class="head-more small secondary" popovertarget="thread-actions" aria-label="Actions">${icon('ellipsis')}</button>
+    <button
+      type="button"
+      class="head-more small secondary"
+      popovertarget="thread-actions"
+      aria-label="Actions"
+    >
+      ${icon('ellipsis')}
+    </button>
     <div id="thread-actions" popover="auto">
       ${
         conversation.status === 'ai_active'
@@ -128,7 +184,9 @@ function actionsView({ signedIn, thread, place }: ThreadParts): View {
               form: sync,
             })
       }
-      <a id="do-payment" role="button" class="secondary outline" href=${href('/payment-link')}>Payment link…</a>
+      <a id="do-payment" role="button" class="secondary outline" href=${href('/payment-link')}>
+        Payment link…
+      </a>
       <a class="close-too secondary outline" role="button" href=${href('/close')}>Close…</a>
     </div>
   `;

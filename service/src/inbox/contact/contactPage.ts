@@ -31,7 +31,11 @@ export const contactPage = (signedIn: SignedIn, page: ContactPage): View => {
     html`
       ${backLink(threadHref(conversationId, place), 'Conversation')}
       <h1>Contact <bdi>${customerName(contact)}</bdi></h1>
-      <form method="post" action=${threadHref(conversationId, place, {}, '/contact')} class="narrow-form">
+      <form
+        method="post"
+        action=${threadHref(conversationId, place, {}, '/contact')}
+        class="narrow-form"
+      >
         ${csrfField(signedIn)}
         ${field({
           name: 'name',
@@ -55,9 +59,15 @@ function forgetSection(signedIn: SignedIn, page: ContactPage): View {
       <p>This removes everything personal, for good:</p>
       <ul>
         <li>${detailsInWords(preview.contact)}, and their sessions in the web chat.</li>
-        <li>${counted(preview.conversations, 'conversation')} with ${counted(preview.messages, 'message')}, the team’s notes, summaries, and what search finds.</li>
-        <li>Tool calls with their arguments and results, questions of workflows, and the agent’s turns.</li>
-        <li>Events about these conversations, and their deliveries with payloads and answers. Those that wait to be sent are cancelled, as are open questions, approvals and payment links.</li>
+        <li>
+          ${counted(preview.conversations, 'conversation')} with ${counted(preview.messages, 'message')}, the team’s notes, summaries, and what search finds.
+        </li>
+        <li>
+          Tool calls with their arguments and results, questions of workflows, and the agent’s turns.
+        </li>
+        <li>
+          Events about these conversations, and their deliveries with payloads and answers. Those that wait to be sent are cancelled, as are open questions, approvals and payment links.
+        </li>
       </ul>
       <p>
         Payments stay, with their amount, status, times and reference, but without a description or a
@@ -71,7 +81,11 @@ function forgetSection(signedIn: SignedIn, page: ContactPage): View {
           ? html`
             <form method="post" action=${threadHref(conversationId, place, {}, '/forget')}>
               ${csrfField(signedIn)}
-              ${checkbox({ name: 'sure', label: 'Remove all of this. It cannot be undone.', attributes: { required: true } })}
+              ${checkbox({
+                name: 'sure',
+                label: 'Remove all of this. It cannot be undone.',
+                attributes: { required: true },
+              })}
               <button class="danger" id="do-forget">Forget ${customerName(preview.contact)}</button>
             </form>
           `
