@@ -117,16 +117,38 @@ export const paymentForm = ({ signedIn, thread, place }: ThreadParts, form: Paym
       ${
         form.providers.length === 0
           ? html`
-            <p>No payment provider is set up yet. <a href="/payments">Set one up under Payments</a>: bank transfer with your own instructions, or Stripe.</p>
-            <p><a role="button" class="secondary outline small" href=${threadHref(id, place)}>Back</a></p>
+            <p>
+              No payment provider is set up yet. <a href="/payments">
+                Set one up under Payments
+              </a>: bank transfer with your own instructions, or Stripe.
+            </p>
+            <p>
+              <a role="button" class="secondary outline small" href=${threadHref(id, place)}>
+                Back
+              </a>
+            </p>
           `
           : html`
-            <form method="post" action=${threadHref(id, place, {}, '/payment-link')} hx-sync="this:drop" hx-disabled-elt="find button" hx-disinherit="hx-disabled-elt" aria-labelledby="payment-title">
+            <form
+              method="post"
+              action=${threadHref(id, place, {}, '/payment-link')}
+              hx-sync="this:drop"
+              hx-disabled-elt="find button"
+              hx-disinherit="hx-disabled-elt"
+              aria-labelledby="payment-title"
+            >
               ${csrfField(signedIn)}
               <input type="hidden" name="form" value=${form.values.form} />
               <div class="fields">${paymentFields(form)}</div>
-              ${checkbox({ name: 'send', label: 'Send the link to the customer now, as your message', form })}
-              <div class="row"><button>Create link</button><a role="button" class="secondary outline" href=${threadHref(id, place)}>Back</a></div>
+              ${checkbox({
+                name: 'send',
+                label: 'Send the link to the customer now, as your message',
+                form,
+              })}
+              <div class="row">
+                <button>Create link</button>
+                <a role="button" class="secondary outline" href=${threadHref(id, place)}>Back</a>
+              </div>
             </form>
           `
       }
@@ -180,7 +202,12 @@ const CURRENCY_OPTIONS = [
 function providerFields(form: PaymentForm): View {
   const { providers } = form;
   if (providers.length === 1)
-    return html`<div><input type="hidden" name="provider" value=${providers[0]} />${expirySelect(providers[0]!, 'Expires after', form)}</div>`;
+    return html`
+      <div>
+        <input type="hidden" name="provider" value=${providers[0]} />
+        ${expirySelect(providers[0]!, 'Expires after', form)}
+      </div>
+    `;
   return html`
     <fieldset class="wide providers">
       <legend>Payment method</legend>
@@ -188,7 +215,9 @@ function providerFields(form: PaymentForm): View {
         (provider) => html`
           <div class="provider">
             ${radio({ name: 'provider', value: provider, label: providerLabel(provider), form })}
-            <div class="expiry">${expirySelect(provider, `Expires after, with ${providerLabel(provider)}`, form)}</div>
+            <div class="expiry">
+              ${expirySelect(provider, `Expires after, with ${providerLabel(provider)}`, form)}
+            </div>
           </div>
         `,
       )}

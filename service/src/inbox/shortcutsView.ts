@@ -19,26 +19,58 @@ const SHORTCUTS = [
 
 /** Opens the list of shortcuts. Without scripts there are none. */
 export const shortcutsButton = (): View => html`
-  <button id="shortcuts-help" class="icon-button secondary" type="button" data-shortcuts aria-haspopup="dialog" aria-label="Keyboard shortcuts">${icon('keyboard')}</button>
+  <button
+    id="shortcuts-help"
+    class="icon-button secondary"
+    type="button"
+    data-shortcuts
+    aria-haspopup="dialog"
+    aria-label="Keyboard shortcuts"
+  >
+    ${icon('keyboard')}
+  </button>
 `;
 
 export const shortcutsDialog = (): View => html`
   <dialog id="shortcuts" class="shortcuts" aria-labelledby="shortcuts-title">
     <header>
       <h2 id="shortcuts-title">Keyboard shortcuts</h2>
-      <button type="button" class="icon-button secondary" data-shortcuts aria-label="Close">${icon('x')}</button>
+      <button type="button" class="icon-button secondary" data-shortcuts aria-label="Close">
+        ${icon('x')}
+      </button>
     </header>
     <table>
-      <thead class="visually-hidden"><tr><th scope="col">Key</th><th scope="col">What it does</th></tr></thead>
+      <thead class="visually-hidden">
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">What it does</th>
+        </tr>
+      </thead>
       <tbody>
         ${SHORTCUTS.map(
-          ([key, other, does]) =>
-            html`<tr><th scope="row"><kbd>${key}</kbd>${other === null ? null : html`${' '}<kbd>${other}</kbd>`}</th><td>${does}</td></tr>`,
+          ([key, other, does]) => html`
+            <tr>
+              <th scope="row">
+                <kbd>${key}</kbd>
+                ${other === null ? null : html`${' '}<kbd>${other}</kbd>`}
+              </th>
+              <td>${does}</td>
+            </tr>
+          `,
         )}
       </tbody>
     </table>
-    <p>In a list, r, n, a and e act on the conversation that has the focus. While you type, only Ctrl+Enter and Esc act.</p>
-    <label for="shortcuts-on"><input type="checkbox" id="shortcuts-on" checked autocomplete="off" /> Shortcuts of a single key</label>
+    <p>
+      In a list, r, n, a and e act on the conversation that has the focus. While you type, only Ctrl+Enter and Esc act.
+    </p>
+    <label for="shortcuts-on">
+      <input
+        type="checkbox"
+        id="shortcuts-on"
+        checked
+        autocomplete="off"
+      /> Shortcuts of a single key
+    </label>
     <p class="muted">This browser remembers it. Ctrl+Enter, Enter and Esc always work.</p>
   </dialog>
 `;

@@ -59,7 +59,14 @@ function paymentLinkView(call: ToolCall): View | null {
 export const resultView = (call: ToolCall): View => html`
   ${call.attempts === 0 ? null : html`<p class="muted">${attemptsInWords(call)}</p>`}
   ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-  ${call.status === 'succeeded' && !isBuiltIn(call) ? html`<p class="part">Result</p><div class="result">${valueView(resultBeginning(call))}</div>` : null}
+  ${
+    call.status === 'succeeded' && !isBuiltIn(call)
+      ? html`
+        <p class="part">Result</p>
+        <div class="result">${valueView(resultBeginning(call))}</div>
+      `
+      : null
+  }
 `;
 
 const attemptsInWords = ({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string =>

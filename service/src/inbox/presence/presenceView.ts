@@ -12,7 +12,15 @@ interface PresenceParts {
 
 /** Who else has the conversation open, in the thread's head. presence.js reports this member. */
 export const presenceView = (parts: PresenceParts): View => html`
-  <div id="presence" class="live presence" data-live hx-get=${threadHref(parts.conversationId, parts.place, {}, '/presence')} hx-trigger=${reloadsOn('presence')}>${hereView(parts.present)}</div>
+  <div
+    id="presence"
+    class="live presence"
+    data-live
+    hx-get=${threadHref(parts.conversationId, parts.place, {}, '/presence')}
+    hx-trigger=${reloadsOn('presence')}
+  >
+    ${hereView(parts.present)}
+  </div>
 `;
 
 /** Who else is writing, at the composer. */

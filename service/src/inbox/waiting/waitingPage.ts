@@ -25,7 +25,9 @@ export const waitingPage = (page: WaitingPage): View =>
     { title: 'Decisions', section: 'waiting', notice: page.notice },
     html`
       <h1>Decisions</h1>
-      <p class="muted">What waits for your team: questions from workflows, and tool calls that need your approval. What has waited longest comes first.</p>
+      <p class="muted">
+        What waits for your team: questions from workflows, and tool calls that need your approval. What has waited longest comes first.
+      </p>
       ${liveSection('waiting', 'waiting-live', '/waiting/fragment', waitingFragment(page))}
     `,
   );
@@ -33,9 +35,23 @@ export const waitingPage = (page: WaitingPage): View =>
 export const waitingFragment = (page: WaitingPage): View => {
   const { items, ended } = page.waiting;
   return html`
-    ${items.length === 0 ? html`<p class="empty">Nothing waits for a decision. The agent asks before it runs a <a href="/tools">tool</a> that needs an approval, and a workflow asks with the node’s action “Ask for approval and wait”.</p>` : null}
-    <ol class="bare waiting-list">${items.map((item) => html`<li>${itemView(item, page)}</li>`)}</ol>
-    ${items.length < MAX_SHOWN ? null : html`<p class="muted">The ${MAX_SHOWN} that have waited longest are shown.</p>`}
+    ${
+      items.length === 0
+        ? html`
+          <p class="empty">
+            Nothing waits for a decision. The agent asks before it runs a <a href="/tools">tool</a> that needs an approval, and a workflow asks with the node’s action “Ask for approval and wait”.
+          </p>
+        `
+        : null
+    }
+    <ol class="bare waiting-list">
+      ${items.map((item) => html`<li>${itemView(item, page)}</li>`)}
+    </ol>
+    ${
+      items.length < MAX_SHOWN
+        ? null
+        : html`<p class="muted">The ${MAX_SHOWN} that have waited longest are shown.</p>`
+    }
     ${ended.length === 0 ? null : endedView(ended, page.now)}
   `;
 };
@@ -43,7 +59,17 @@ export const waitingFragment = (page: WaitingPage): View => {
 function itemView(item: WaitingItem, { signedIn, now }: WaitingPage): View {
   const { id, conversationId, customer } = item;
   return html`
-    ${conversationId === null ? html`<p class="muted">Without a conversation</p>` : html`<p class="muted">Conversation with <a href=${`/conversations/${conversationId}#${id}`}><bdi>${customer ?? 'a customer'}</bdi></a></p>`}
+    ${
+      conversationId === null
+        ? html`<p class="muted">Without a conversation</p>`
+        : html`
+          <p class="muted">
+            Conversation with <a href=${`/conversations/${conversationId}#${id}`}>
+              <bdi>${customer ?? 'a customer'}</bdi>
+            </a>
+          </p>
+        `
+    }
     ${
       item.type === 'wait'
         ? decisionCard(item.wait, { signedIn, now, action: `/waiting/waits/${id}/decide` })
@@ -64,7 +90,16 @@ const endedView = (ended: readonly Wait[], now: Date): View => html`
     <ul class="bare plain-list">
       ${ended.map(
         (wait) => html`
-          <li>${waitBadge(wait)} <a href=${`/waits/${wait.id}`}><bdi>${beginningOf(wait.message, MAX_QUESTION_EXCERPT)}</bdi></a> <span class="muted">${wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `}${timeView(wait.endedAt, now)}</span></li>
+          <li>
+            ${waitBadge(wait)} <a href=${`/waits/${wait.id}`}>
+              <bdi>${beginningOf(wait.message, MAX_QUESTION_EXCERPT)}</bdi>
+            </a> <span class="muted">
+              ${
+                wait.decision === null ? null : html`by <bdi>${actorName(wait.decision.by)}</bdi>, `
+              }
+              ${timeView(wait.endedAt, now)}
+            </span>
+          </li>
         `,
       )}
     </ul>

@@ -28,10 +28,25 @@ export function barChart(chart: Chart): View {
   const bar = (slot: number, seriesAt: number, { 0: bottom = 0, 1: top = 0 }: ArrayLike<number>) =>
     top === bottom
       ? null
-      : html`<rect class=${seriesClass(series[seriesAt]!, seriesAt)} x=${round(x(slot)!)} width=${round(x.bandwidth())} y=${round(y(top))} height=${round(y(bottom) - y(top))} />`;
+      : html`
+        <rect
+          class=${seriesClass(series[seriesAt]!, seriesAt)}
+          x=${round(x(slot)!)}
+          width=${round(x.bandwidth())}
+          y=${round(y(top))}
+          height=${round(y(bottom) - y(top))}
+        />
+      `;
   return html`
     ${valueAxis(y.ticks(TICKS).filter(Number.isInteger), y, inWords)}
-    ${positions.map((at) => html`<g><title>${slotInWords(chart, at)}</title>${layers.map((layer, seriesAt) => bar(at, seriesAt, layer[at]!))}</g>`)}
+    ${positions.map(
+      (at) => html`
+        <g>
+          <title>${slotInWords(chart, at)}</title>
+          ${layers.map((layer, seriesAt) => bar(at, seriesAt, layer[at]!))}
+        </g>
+      `,
+    )}
     ${slotAxis(slots, middle)}
   `;
 }

@@ -32,8 +32,24 @@ export function barListView(list: BarList): Figure {
       <details>
         <summary>Table<span class="visually-hidden">: ${list.title}</span></summary>
         <table>
-          <thead><tr><th scope="col">${list.itemTitle}</th><th scope="col">Count</th><th scope="col">Share</th></tr></thead>
-          <tbody>${items.map(({ label, n }) => html`<tr><th scope="row">${label}</th><td>${n}</td><td>${percent(n, total)}</td></tr>`)}</tbody>
+          <thead>
+            <tr>
+              <th scope="col">${list.itemTitle}</th>
+              <th scope="col">Count</th>
+              <th scope="col">Share</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${items.map(
+              ({ label, n }) => html`
+                <tr>
+                  <th scope="row">${label}</th>
+                  <td>${n}</td>
+                  <td>${percent(n, total)}</td>
+                </tr>
+              `,
+            )}
+          </tbody>
         </table>
       </details>
     `,

@@ -89,7 +89,15 @@ const emptyFigure = ({ id, title, whenEmpty }: Titled): View => html`
 
 const legend = ({ series }: Chart): View => html`
   <ul class="bare legend" aria-hidden="true">
-    ${series.map((each, at) => html`<li><svg class=${seriesClass(each, at)} viewBox="0 0 10 10" width="10" height="10"><rect width="10" height="10" rx="2" /></svg> ${each.label}</li>`)}
+    ${series.map(
+      (each, at) => html`
+        <li>
+          <svg class=${seriesClass(each, at)} viewBox="0 0 10 10" width="10" height="10">
+            <rect width="10" height="10" rx="2" />
+          </svg> ${each.label}
+        </li>
+      `,
+    )}
   </ul>
 `;
 
@@ -99,7 +107,12 @@ export const drawing = (
   content: View,
   height = HEIGHT,
 ): View => html`
-  <svg class="drawing" viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-labelledby=${`${id}-name ${id}-words`}>
+  <svg
+    class="drawing"
+    viewBox=${`0 0 ${WIDTH} ${height}`}
+    role="img"
+    aria-labelledby=${`${id}-name ${id}-words`}
+  >
     <title id=${`${id}-name`}>${title}</title>
     <desc id=${`${id}-words`}>${summary} The same is in the table below.</desc>
     ${content}
@@ -111,9 +124,21 @@ const tableOf = ({ id, title, slots, slotTitle, series, inWords }: Chart): View 
     <summary>Table<span class="visually-hidden">: ${title}</span></summary>
     <div class="bounded" tabindex="0" role="group" aria-labelledby=${`${id}-title`}>
       <table>
-        <thead><tr><th scope="col">${slotTitle}</th>${series.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">${slotTitle}</th>
+            ${series.map(({ label }) => html`<th scope="col">${label}</th>`)}
+          </tr>
+        </thead>
         <tbody>
-          ${slots.map((slot, at) => html`<tr><th scope="row">${slot}</th>${series.map(({ values }) => html`<td>${valueInWords(values[at], inWords)}</td>`)}</tr>`)}
+          ${slots.map(
+            (slot, at) => html`
+              <tr>
+                <th scope="row">${slot}</th>
+                ${series.map(({ values }) => html`<td>${valueInWords(values[at], inWords)}</td>`)}
+              </tr>
+            `,
+          )}
         </tbody>
       </table>
     </div>
@@ -141,7 +166,9 @@ export const valueAxis = (
   ticks.map(
     (tick) => html`
       <line class="grid" x1=${MARGIN.left} x2=${WIDTH - MARGIN.right} y1=${y(tick)} y2=${y(tick)} />
-      <text class="tick" x=${MARGIN.left - 5} y=${y(tick)} dy="0.32em" text-anchor="end">${inWords(tick)}</text>
+      <text class="tick" x=${MARGIN.left - 5} y=${y(tick)} dy="0.32em" text-anchor="end">
+        ${inWords(tick)}
+      </text>
     `,
   );
 

@@ -53,7 +53,19 @@ function drawLines(chart: Chart, scaleOf: (values: readonly number[]) => Scale):
   return html`
     ${valueAxis(y.tickValues, y, inWords)}
     ${series.map((each, at) => lineOf(each, at, place, y))}
-    ${positions.map((at) => html`<g class="hover"><title>${slotInWords(chart, at)}</title><rect x=${round(x(at)! - x.step() / 2)} width=${round(x.step())} y=${MARGIN.top} height=${HEIGHT - MARGIN.top - MARGIN.bottom} /></g>`)}
+    ${positions.map(
+      (at) => html`
+        <g class="hover">
+          <title>${slotInWords(chart, at)}</title>
+          <rect
+            x=${round(x(at)! - x.step() / 2)}
+            width=${round(x.step())}
+            y=${MARGIN.top}
+            height=${HEIGHT - MARGIN.top - MARGIN.bottom}
+          />
+        </g>
+      `,
+    )}
     ${slotAxis(slots, place)}
   `;
 }
@@ -75,7 +87,11 @@ function lineOf(
   return html`
     <g class=${seriesClass(series, at)}>
       <path class="line" d=${path ?? ''} />
-      ${values.map((value, slot) => (value !== null && isAlone(slot) ? html`<circle cx=${x(slot)} cy=${round(y(value))} r="3" />` : null))}
+      ${values.map((value, slot) =>
+        value !== null && isAlone(slot)
+          ? html`<circle cx=${x(slot)} cy=${round(y(value))} r="3" />`
+          : null,
+      )}
     </g>
   `;
 }

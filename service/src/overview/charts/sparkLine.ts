@@ -24,7 +24,15 @@ export function sparkLine(values: readonly number[] | undefined, noun: string): 
     .y((value) => round(y(value)))(values);
   return html`
     <span class="spark muted">
-      <svg class="spark-line" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} width=${WIDTH} height=${HEIGHT} aria-hidden="true"><path d=${path ?? ''} /></svg>
+      <svg
+        class="spark-line"
+        viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
+        width=${WIDTH}
+        height=${HEIGHT}
+        aria-hidden="true"
+      >
+        <path d=${path ?? ''} />
+      </svg>
       ${sum} ${noun}${sum === 1 ? '' : 's'} in 7 days
     </span>
   `;

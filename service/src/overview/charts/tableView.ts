@@ -20,7 +20,14 @@ const tableView = (
     <table>
       <thead><tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr></thead>
       <tbody>
-        ${rows.map(([name, ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell, at) => html`<td data-label=${headings[at + 1]}>${cell}</td>`)}</tr>`)}
+        ${rows.map(
+          ([name, ...cells]) => html`
+            <tr>
+              <th scope="row">${name}</th>
+              ${cells.map((cell, at) => html`<td data-label=${headings[at + 1]}>${cell}</td>`)}
+            </tr>
+          `,
+        )}
       </tbody>
     </table>
   </div>

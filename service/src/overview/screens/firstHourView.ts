@@ -13,7 +13,11 @@ interface Words {
 const WORDS: Readonly<Record<Step, Words>> = {
   key: {
     label: 'Create an API key',
-    next: html`Under <a href="/keys">Keys and subscriptions</a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.`,
+    next: html`
+      Under <a href="/keys">
+        Keys and subscriptions
+      </a>, choose a name such as “n8n” and create it. Copy the key: it is shown once.
+    `,
   },
   n8n: {
     label: 'Connect n8n',
@@ -25,15 +29,31 @@ const WORDS: Readonly<Record<Step, Words>> = {
   },
   answer: {
     label: 'Send the first reply',
-    next: html`Open the test message under <a href="/conversations?tab=all">Conversations</a> and reply, or let a workflow reply.`,
+    next: html`
+      Open the test message under <a href="/conversations?tab=all">
+        Conversations
+      </a> and reply, or let a workflow reply.
+    `,
   },
   channel: {
     label: 'Let customers write to you',
-    next: html`The web chat works already, at <a href="/chat" target="_blank">/chat</a>; the snippet for your website is under <a href="/agent#chat-title">Agent</a>. For WhatsApp, connect a number under <a href="/channels">Channels</a>. This step is done once a customer has written, or a number is connected.`,
+    next: html`
+      The web chat works already, at <a href="/chat" target="_blank">
+        /chat
+      </a>; the snippet for your website is under <a href="/agent#chat-title">
+        Agent
+      </a>. For WhatsApp, connect a number under <a href="/channels">
+        Channels
+      </a>. This step is done once a customer has written, or a number is connected.
+    `,
   },
   agent: {
     label: 'Turn the agent on',
-    next: html`Try it under <a href="/agent">Agent</a>, then turn it on. It answers until a person takes over.`,
+    next: html`
+      Try it under <a href="/agent">
+        Agent
+      </a>, then turn it on. It answers until a person takes over.
+    `,
   },
   colleague: {
     label: 'Invite a colleague',
@@ -74,6 +94,12 @@ export const firstHourView = (signedIn: SignedIn, done: FirstHour): View => html
 
 const stepView = (step: Step, isDone: boolean): View => html`
   <li id=${`step-${step}`} data-done=${isDone ? 'true' : 'false'}>
-    <span class="tick" aria-hidden="true">${isDone ? '✓' : '○'}</span><b>${WORDS[step].label}</b>${isDone ? html`<span class="visually-hidden"> (done)</span>` : html`<p class="muted">${WORDS[step].next}</p>`}
+    <span class="tick" aria-hidden="true">${isDone ? '✓' : '○'}</span>
+    <b>${WORDS[step].label}</b>
+    ${
+      isDone
+        ? html`<span class="visually-hidden"> (done)</span>`
+        : html`<p class="muted">${WORDS[step].next}</p>`
+    }
   </li>
 `;

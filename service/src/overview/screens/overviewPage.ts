@@ -39,7 +39,19 @@ export const overviewPage = (viewer: SignedIn, parts: OverviewParts): View =>
         </div>
         ${keyFigures(parts)}
         ${figuresView(figuresOf(parts))}
-        ${parts.channel === null ? null : html`<p class="muted">Tools, approvals, payments and deliveries are counted for <a href=${hrefOf(parts.range, null)}>all channels</a> together.</p>`}
+        ${
+          parts.channel === null
+            ? null
+            : html`
+              <p class="muted">
+                Tools, approvals, payments and deliveries are counted for <a
+                  href=${hrefOf(parts.range, null)}
+                >
+                  all channels
+                </a> together.
+              </p>
+            `
+        }
         ${timesNote(viewer, parts)}
       </div>
     `,
@@ -58,15 +70,22 @@ function figuresView(figures: readonly Figure[]): View {
     isEmpty ? 'empty' : 'filled',
   );
   return html`
-    ${filled.length === 0 ? null : html`<div class="charts">${filled.map(({ view }) => view)}</div>`}
-    ${empty.length === 0 ? null : html`<div class="empty-charts">${empty.map(({ view }) => view)}</div>`}
+    ${
+      filled.length === 0 ? null : html`<div class="charts">${filled.map(({ view }) => view)}</div>`
+    }
+    ${
+      empty.length === 0
+        ? null
+        : html`<div class="empty-charts">${empty.map(({ view }) => view)}</div>`
+    }
   `;
 }
 
 const timesNote = ({ member }: SignedIn, { range, timeZone }: OverviewParts): View => html`
   <p class="muted">
     ${range.period === 'hour' ? 'Hours' : 'Days'} are in the time zone ${zoneName(timeZone)}, ${' '}
-    ${member.timeZone ? 'the one of ' : 'since you have not chosen one in '}<a href="/account">your account</a>.
+    ${member.timeZone ? 'the one of ' : 'since you have not chosen one in '}
+    <a href="/account">your account</a>.
     The last one is still running. Durations are right to about a tenth.
   </p>
 `;
