@@ -18,7 +18,14 @@ const page = (title: string, reload: Reload | null, content: View): View => html
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
-      ${reload && html`<noscript><meta http-equiv="refresh" content=${`${reload.seconds};url=${reload.href}`} /></noscript>`}
+      ${
+        reload &&
+        html`
+          <noscript>
+            <meta http-equiv="refresh" content=${`${reload.seconds};url=${reload.href}`} />
+          </noscript>
+        `
+      }
       <title>${title}</title>
       <link rel="icon" type="image/svg+xml" href=${assetUrl('mark.svg')} />
       <link rel="stylesheet" href=${assetUrl('pay.css')} />
@@ -45,7 +52,13 @@ export const payPage = (shown: PaymentPage, state: PayPageState): View =>
       <p class="to" dir="auto">${shown.workspace.name}</p>
       <h1>${amountView(shown.payment)}</h1>
       <p class="for" dir="auto">${shown.payment.description}</p>
-      <section role="status" class=${`status ${shown.payment.status}`} data-reload=${state.reload?.href ?? null}>${statusView(shown, state)}</section>
+      <section
+        role="status"
+        class=${`status ${shown.payment.status}`}
+        data-reload=${state.reload?.href ?? null}
+      >
+        ${statusView(shown, state)}
+      </section>
     `,
   );
 
@@ -57,19 +70,35 @@ function statusView(shown: PaymentPage, state: PayPageState): View {
   const { payment } = shown;
   switch (payment.status) {
     case 'creating':
-      return html`<h2>Getting ready</h2><p>Your payment page is being created. ${reloadHint(state.reload)}</p>`;
+      return html`
+        <h2>Getting ready</h2>
+        <p>Your payment page is being created. ${reloadHint(state.reload)}</p>
+      `;
     case 'open':
       return openView(shown, state);
     case 'paid':
-      return html`<h2>Paid</h2><p>Paid on ${day(payment.paidAt ?? payment.updatedAt)}. Thank you.</p><p class="reference">Reference: ${payment.id}</p>`;
+      return html`
+        <h2>Paid</h2>
+        <p>Paid on ${day(payment.paidAt ?? payment.updatedAt)}. Thank you.</p>
+        <p class="reference">Reference: ${payment.id}</p>
+      `;
     case 'expired':
-      return html`<h2>Expired</h2><p>This link expired on ${day(payment.expiresAt)}. Please ask for a new one.</p>`;
+      return html`
+        <h2>Expired</h2>
+        <p>This link expired on ${day(payment.expiresAt)}. Please ask for a new one.</p>
+      `;
     case 'cancelled':
       return html`<h2>Cancelled</h2><p>This link was cancelled. Please do not use it to pay.</p>`;
     case 'failed':
       if (payment.providerUrl !== null)
-        return html`<h2>Refused</h2><p>Your bank refused the payment, so nothing was paid. Please ask for a new link.</p>`;
-      return html`<h2>Not available</h2><p>The payment page could not be created. Please ask for a new link.</p>`;
+        return html`
+          <h2>Refused</h2>
+          <p>Your bank refused the payment, so nothing was paid. Please ask for a new link.</p>
+        `;
+      return html`
+        <h2>Not available</h2>
+        <p>The payment page could not be created. Please ask for a new link.</p>
+      `;
   }
 }
 
@@ -78,18 +107,28 @@ function openView(shown: PaymentPage, state: PayPageState): View {
   if (payment.providerUrl === null)
     return isOver(payment, state.now) ? overView(payment, null) : manualView(shown);
   if (payment.confirmingSince !== undefined)
-    return html`<h2>Being confirmed</h2><p>You don’t need to do anything. Your bank still has to confirm the payment, which can take a few days. This page shows when it has.</p>`;
+    return html`
+      <h2>Being confirmed</h2>
+      <p>
+        You don’t need to do anything. Your bank still has to confirm the payment, which can take a few days. This page shows when it has.
+      </p>
+    `;
   if (isOver(payment, state.now))
     return overView(payment, 'If you have paid, this page shows it once the payment is confirmed.');
   return html`
     <h2>Not paid yet</h2>
-    <p>If you have just paid, this page shows it once the payment is confirmed. ${reloadHint(state.reload)}</p>
+    <p>
+      If you have just paid, this page shows it once the payment is confirmed. ${reloadHint(state.reload)}
+    </p>
     <p><a class="button" href=${payment.providerUrl} rel="noreferrer">Pay now</a></p>
   `;
 }
 
-const overView = ({ expiresAt }: Payment, more: string | null): View =>
-  html`<h2>Expired</h2><p>This link expired on ${day(expiresAt)}. Please ask for a new one.</p>${more && html`<p>${more}</p>`}`;
+const overView = ({ expiresAt }: Payment, more: string | null): View => html`
+  <h2>Expired</h2>
+  <p>This link expired on ${day(expiresAt)}. Please ask for a new one.</p>
+  ${more && html`<p>${more}</p>`}
+`;
 
 const manualView = ({ workspace, payment, instructions }: PaymentPage): View => html`
   <h2>How to pay</h2>
@@ -109,13 +148,19 @@ const reloadHint = (reload: Reload | null) =>
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** "November 21, 2026" in a `time`. */
-const day = (time: string): View =>
-  html`<time datetime=${time} data-day title=${exactTime(time)}>${DAY.format(Date.parse(time))}</time>`;
+const day = (time: string): View => html`
+  <time datetime=${time} data-day title=${exactTime(time)}>${DAY.format(Date.parse(time))}</time>
+`;
 
 /** A page without a payment: there is no such link, or it cannot be shown now. */
 export const noticePage = (title: string, text: string): View =>
   page(
     title,
     null,
-    html`<section role="status" class="status"><h1 class="notice">${title}</h1><p>${text}</p></section>`,
+    html`
+      <section role="status" class="status">
+        <h1 class="notice">${title}</h1>
+        <p>${text}</p>
+      </section>
+    `,
   );

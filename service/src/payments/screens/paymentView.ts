@@ -64,8 +64,16 @@ export const paymentView = (payment: Payment, parts: PaymentParts): View => {
   return html`
     <p class="text" dir="auto">${description}</p>
     <p class=${status === 'failed' ? 'problem' : undefined}>${statusInWords(payment, parts.now)}</p>
-    ${error === null || status === 'failed' ? null : html`<p class="problem"><bdi>${error}</bdi></p>`}
-    <p class="muted">${providerLabel(provider)}, created by <bdi>${actorName(createdBy)}</bdi> ${timeView(createdAt, parts.now)}</p>
+    ${
+      error === null || status === 'failed'
+        ? null
+        : html`<p class="problem"><bdi>${error}</bdi></p>`
+    }
+    <p class="muted">
+      ${providerLabel(provider)}, created by <bdi>
+        ${actorName(createdBy)}
+      </bdi> ${timeView(createdAt, parts.now)}
+    </p>
     ${isPayable(payment, parts.now) ? linkView(payment, parts) : null}
     ${actionsView(payment, parts)}
   `;
@@ -90,7 +98,11 @@ function statusInWords(payment: Payment, now: Date): View {
         : `Cancelled. Closing the payment page at ${label}.`;
     case 'failed':
       if (payment.providerUrl !== null) return payment.error ?? 'The payment was refused.';
-      return html`${label} refused to create the payment page: <bdi>${payment.error ?? 'it gave no reason.'}</bdi>`;
+      return html`
+        ${label} refused to create the payment page: <bdi>
+          ${payment.error ?? 'it gave no reason.'}
+        </bdi>
+      `;
   }
 }
 
@@ -110,12 +122,22 @@ function paidInWords(payment: Payment, now: Date): View {
     return html`Paid ${timeView(paidAt, now)}, confirmed by ${providerLabel(provider)}.`;
   return html`
     Paid ${timeView(paidAt, now)}, marked by <b><bdi>${actorName(markedPaidBy)}</bdi></b>.
-    ${providerReference === null ? null : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`}
+    ${
+      providerReference === null
+        ? null
+        : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`
+    }
   `;
 }
 
 const linkView = (payment: Payment, { pageUrl }: PaymentParts): View => html`
-  <p class="link row"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> ${copyButton(`link-${payment.id}`, `the link for ${amountOf(payment)}`, 'small outline')}</p>
+  <p class="link row">
+    <code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> ${copyButton(
+      `link-${payment.id}`,
+      `the link for ${amountOf(payment)}`,
+      'small outline',
+    )}
+  </p>
 `;
 
 function actionsView(payment: Payment, parts: PaymentParts): View {
@@ -155,13 +177,29 @@ const markPaidForm = (payment: Payment, { signedIn, action, hidden = {} }: Payme
   const amount = amountOf(payment);
   return html`
     <details id=${`mark-${id}`}>
-      <summary id=${`mark-summary-${id}`} role="button" class="secondary outline" aria-label=${`Mark as paid…: ${amount}`}>Mark as paid…</summary>
+      <summary
+        id=${`mark-summary-${id}`}
+        role="button"
+        class="secondary outline"
+        aria-label=${`Mark as paid…: ${amount}`}
+      >
+        Mark as paid…
+      </summary>
       <form method="post" action=${action('mark-paid')} hx-sync="this:drop">
         ${csrfField(signedIn)}${hiddenFields(hidden)}
         <label for=${`reference-${id}`}>Reference (optional), such as a bank transfer number</label>
-        <input id=${`reference-${id}`} name="reference" maxlength=${MAX_REFERENCE_CHARACTERS} autocomplete="off" />
-        <p class="muted">The customer’s page will show ${amount} as paid, and the conversation moves to the stage Customer. You can’t undo this.</p>
-        <button id=${`do-mark-${id}`} class="secondary" aria-label=${`Mark as paid: ${amount}`}>Mark as paid</button>
+        <input
+          id=${`reference-${id}`}
+          name="reference"
+          maxlength=${MAX_REFERENCE_CHARACTERS}
+          autocomplete="off"
+        />
+        <p class="muted">
+          The customer’s page will show ${amount} as paid, and the conversation moves to the stage Customer. You can’t undo this.
+        </p>
+        <button id=${`do-mark-${id}`} class="secondary" aria-label=${`Mark as paid: ${amount}`}>
+          Mark as paid
+        </button>
       </form>
     </details>
   `;

@@ -37,12 +37,22 @@ export const paymentsPage = (signedIn: SignedIn, page: PaymentsPage): View =>
       </p>
       <section aria-labelledby="providers-title">
         <h2 id="providers-title">Providers</h2>
-        ${liveSection('payments', 'providers', '/payments/providers-list', providersList(signedIn, page.accounts))}
+        ${liveSection(
+          'payments',
+          'providers',
+          '/payments/providers-list',
+          providersList(signedIn, page.accounts),
+        )}
       </section>
       <section aria-labelledby="links-title">
         <h2 id="links-title">Payment links</h2>
         ${linkFilters(page.view)}
-        ${liveSection('payments', 'links', addressWith('/payments/links', { ...page.view }), linksList(signedIn, page))}
+        ${liveSection(
+          'payments',
+          'links',
+          addressWith('/payments/links', { ...page.view }),
+          linksList(signedIn, page),
+        )}
       </section>
     `,
   );
@@ -51,7 +61,17 @@ export const providersList = (
   signedIn: SignedIn,
   accounts: readonly PaymentAccount[],
 ): View => html`
-  ${accounts.length === 0 ? html`<p>No provider is set up yet. ${isOwner(signedIn.member) ? 'Set one up' : 'An owner can set one up'} to create payment links.</p>` : null}
+  ${
+    accounts.length === 0
+      ? html`
+        <p>
+          No provider is set up yet. ${
+            isOwner(signedIn.member) ? 'Set one up' : 'An owner can set one up'
+          } to create payment links.
+        </p>
+      `
+      : null
+  }
   <ul class="bare records">
     ${PAYMENT_ADAPTERS.map((adapter) =>
       providerItem(
@@ -70,7 +90,15 @@ const providerItem = (
 ): View => html`
   <li>
     <div class="what">
-      <p>${isOwner(member) ? html`<a id=${`provider-${provider}`} href=${`/payments/providers/${provider}`}>${label}</a>` : label}</p>
+      <p>
+        ${
+          isOwner(member)
+            ? html`
+              <a id=${`provider-${provider}`} href=${`/payments/providers/${provider}`}>${label}</a>
+            `
+            : label
+        }
+      </p>
       <p class="muted">
         ${
           isRemote
@@ -167,8 +195,14 @@ const linkItem = (
 /** The conversation of a forgotten contact is gone. */
 const payerView = ({ id, conversationId }: Payment, contact: Contact): View =>
   isForgotten(contact)
-    ? html`<a id=${`of-${id}`} href=${`/contacts/${contact.id}/forgotten`}>${customerName(contact)}</a>`
-    : html`<a id=${`of-${id}`} href=${`/conversations/${conversationId}`}><bdi>${customerName(contact)}</bdi></a>`;
+    ? html`
+      <a id=${`of-${id}`} href=${`/contacts/${contact.id}/forgotten`}>${customerName(contact)}</a>
+    `
+    : html`
+      <a id=${`of-${id}`} href=${`/conversations/${conversationId}`}>
+        <bdi>${customerName(contact)}</bdi>
+      </a>
+    `;
 
 const emptyInWords = ({ status, cursor }: PaymentsView): string => {
   if (cursor !== undefined) return 'No older payment links.';

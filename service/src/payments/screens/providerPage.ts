@@ -118,7 +118,15 @@ function settingsSection(signedIn: SignedIn, { adapter, account, ...page }: Prov
   return html`
     <section aria-labelledby="settings-title">
       <h2 id="settings-title">Settings</h2>
-      ${isRemote && account === null ? html`<p>Save the secret key first. This page then shows the webhook URL to enter at ${label}.</p>` : null}
+      ${
+        isRemote && account === null
+          ? html`
+            <p>
+              Save the secret key first. This page then shows the webhook URL to enter at ${label}.
+            </p>
+          `
+          : null
+      }
       ${setupFormProblems(form)}
       <form method="post" action=${`/payments/providers/${provider}`}>
         ${csrfField(signedIn)}

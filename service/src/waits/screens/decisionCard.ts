@@ -27,13 +27,32 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
   const { now, hasLink = true } = parts;
   const name = message.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
   return html`
-    <article class=${isOpen(wait) ? 'approval waiting' : 'approval'} id=${id} tabindex=${isOpen(wait) ? -1 : null} aria-label=${`Decision: ${name}`}>
+    <article
+      class=${isOpen(wait) ? 'approval waiting' : 'approval'}
+      id=${id}
+      tabindex=${isOpen(wait) ? -1 : null}
+      aria-label=${`Decision: ${name}`}
+    >
       <header><span>A workflow asks</span> ${waitBadge(wait)}</header>
       <p class="text question" dir="auto" id=${`question-${id}`}>${message}</p>
       ${detailsView(details)}
-      <p class="muted">Asked ${timeView(wait.createdAt, now)} by <bdi>${actorName(wait.createdBy)}</bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null}</p>
+      <p class="muted">
+        Asked ${timeView(wait.createdAt, now)} by <bdi>
+          ${actorName(wait.createdBy)}
+        </bdi>, for a workflow at <b class="host">${wait.resumeHost}</b>.${
+          isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null
+        }
+      </p>
       ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
-      ${hasLink ? html`<p class="alone"><a href=${`/waits/${id}`}>Open this question on its own page</a></p>` : null}
+      ${
+        hasLink
+          ? html`
+            <p class="alone">
+              <a href=${`/waits/${id}`}>Open this question on its own page</a>
+            </p>
+          `
+          : null
+      }
     </article>
   `;
 }
@@ -42,7 +61,11 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
 function detailsView(details: Wait['details']): View {
   if (details === null || Object.keys(details).length === 0) return null;
   const isLong = JSON.stringify(details).length > MAX_SHORT_CHARACTERS;
-  return html`<div class="bounded" tabindex=${isLong ? 0 : null} role="group" aria-label="Details">${valuesView(details)}</div>`;
+  return html`
+    <div class="bounded" tabindex=${isLong ? 0 : null} role="group" aria-label="Details">
+      ${valuesView(details)}
+    </div>
+  `;
 }
 
 /** The note is a textarea: Enter in a one-line field would approve. */
@@ -53,18 +76,41 @@ const decisionForm = (
   <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
     ${csrfField(signedIn)}
     <div class="row">
-      <button id=${`approve-${id}`} name="verdict" value="approve" aria-describedby=${`question-${id}`}>${approveLabel ?? 'Approve'}</button>
-      <button id=${`reject-${id}`} name="verdict" value="reject" class="secondary" aria-describedby=${`question-${id}`}>${rejectLabel ?? 'Reject'}</button>
+      <button
+        id=${`approve-${id}`}
+        name="verdict"
+        value="approve"
+        aria-describedby=${`question-${id}`}
+      >
+        ${approveLabel ?? 'Approve'}
+      </button>
+      <button
+        id=${`reject-${id}`}
+        name="verdict"
+        value="reject"
+        class="secondary"
+        aria-describedby=${`question-${id}`}
+      >
+        ${rejectLabel ?? 'Reject'}
+      </button>
     </div>
     <div class="reason">
       <label for=${`note-${id}`}>Note, for your team and the workflow (optional)</label>
-      <textarea id=${`note-${id}`} name="note" rows="1" maxlength=${MAX_WAIT_NOTE_CHARACTERS} dir="auto"></textarea>
+      <textarea
+        id=${`note-${id}`}
+        name="note"
+        rows="1"
+        maxlength=${MAX_WAIT_NOTE_CHARACTERS}
+        dir="auto"
+      ></textarea>
     </div>
   </form>
 `;
 
 const endView = (wait: Wait, now: Date): View => html`
-  <p class="decided">${wait.decision === null ? undecidedEnd(wait, now) : decisionView(wait.decision, now)}</p>
+  <p class="decided">
+    ${wait.decision === null ? undecidedEnd(wait, now) : decisionView(wait.decision, now)}
+  </p>
   <p class="muted">${resumeInWords(wait, now)}</p>
 `;
 
@@ -78,5 +124,7 @@ function undecidedEnd({ status, endedAt, cancelledBy }: Wait, now: Date): View {
   if (status === 'expired') return html`Expired ${at} without a decision.`;
   if (status === 'closed')
     return html`Ended ${at} without a decision, when the conversation was closed.`;
-  return html`Withdrawn by <bdi>${cancelledBy ? actorName(cancelledBy) : 'the workflow'}</bdi> ${at}.`;
+  return html`
+    Withdrawn by <bdi>${cancelledBy ? actorName(cancelledBy) : 'the workflow'}</bdi> ${at}.
+  `;
 }

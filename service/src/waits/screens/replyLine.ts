@@ -13,7 +13,9 @@ export const replyLine = (
   isOpen(wait)
     ? html`
         <div class="note wait" id=${wait.id}>
-          <span>A workflow waits for the customer’s reply until ${exactTimeView(wait.expiresAt)}.</span>
+          <span>
+            A workflow waits for the customer’s reply until ${exactTimeView(wait.expiresAt)}.
+          </span>
           ${postButton(signedIn, {
             action,
             label: 'Cancel',
@@ -28,4 +30,12 @@ export const replyLine = (
           })}
         </div>
       `
-    : html`<p class="note" id=${wait.id}>${replyInWords(wait, now)} · ${timeView(wait.endedAt, now)} · <a href=${`/waits/${wait.id}`}>Details<span class="visually-hidden"> of the question of the workflow</span></a></p>`;
+    : html`
+        <p class="note" id=${wait.id}>
+          ${replyInWords(wait, now)} · ${timeView(wait.endedAt, now)} · <a
+            href=${`/waits/${wait.id}`}
+          >
+            Details<span class="visually-hidden"> of the question of the workflow</span>
+          </a>
+        </p>
+      `;

@@ -33,17 +33,31 @@ export const waitFragment = ({ signedIn, wait, now }: WaitPage): View => html`
       ? decisionCard(wait, { signedIn, now, action: `/waits/${wait.id}/decide`, hasLink: false })
       : questionView(wait, now)
   }
-  ${wait.conversationId === null ? null : html`<p><a href=${`/conversations/${wait.conversationId}#${wait.id}`}>Conversation</a></p>`}
+  ${
+    wait.conversationId === null
+      ? null
+      : html`<p><a href=${`/conversations/${wait.conversationId}#${wait.id}`}>Conversation</a></p>`
+  }
   <section aria-labelledby="calls-title">
     <h2 id="calls-title">Calls to the workflow</h2>
-    <p class="muted">Once the question has ended, the service calls n8n at <b class="host">${wait.resumeHost}</b> until the execution has collected the answer, for a day at most.</p>
+    <p class="muted">
+      Once the question has ended, the service calls n8n at <b class="host">
+        ${wait.resumeHost}
+      </b> until the execution has collected the answer, for a day at most.
+    </p>
     ${attemptsView(wait, now)}
   </section>
 `;
 
 const questionView = (wait: Wait, now: Date): View => html`
   <p class="text question" dir="auto">${wait.message}</p>
-  <p>${wait.status === 'open' ? html`The workflow waits for the customer’s reply, until ${timeView(wait.expiresAt, now)}.` : replyInWords(wait, now)}</p>
+  <p>
+    ${
+      wait.status === 'open'
+        ? html`The workflow waits for the customer’s reply, until ${timeView(wait.expiresAt, now)}.`
+        : replyInWords(wait, now)
+    }
+  </p>
 `;
 
 function attemptsView({ resume: { attempts } }: Wait, now: Date): View {
@@ -51,7 +65,13 @@ function attemptsView({ resume: { attempts } }: Wait, now: Date): View {
   return html`
     <div class="overflow-auto" tabindex="0" role="region" aria-label="Calls">
       <table>
-        <thead><tr><th scope="col">When</th><th scope="col">Answer</th><th scope="col">Result</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Answer</th>
+            <th scope="col">Result</th>
+          </tr>
+        </thead>
         <tbody>
           ${attempts.toReversed().map(
             ({ at, status, problem }) => html`

@@ -61,5 +61,9 @@ export function resumeInWords({ resume, resumeHost }: Wait, now: Date): View {
     last.status === null
       ? `n8n cannot be reached at ${resumeHost}`
       : (last.problem ?? 'The workflow has not gone on yet').replace(/\.$/, '');
-  return html`<bdi>${what}</bdi>; ${tried}${nextAt === null ? '' : html`, next attempt ${timeView(nextAt, now)}`}.`;
+  return html`
+    <bdi>${what}</bdi>; ${tried}${
+      nextAt === null ? '' : html`, next attempt ${timeView(nextAt, now)}`
+    }.
+  `;
 }
