@@ -11,7 +11,8 @@ import { icon } from '../platform/html/icons.ts';
 import type { Member } from '../team/index.ts';
 import { isFiltered, NO_FILTER, type InboxFilter } from './filter.ts';
 import { STATUS_LABELS } from './labels.ts';
-import { hrefAt, type Place } from './links.ts';
+import { hrefAt } from './links.ts';
+import type { InboxPlace } from './listInbox.ts';
 
 type FilterName = keyof InboxFilter;
 type Option = readonly [value: string, label: string];
@@ -23,7 +24,10 @@ const STATUS_OPTIONS = CONVERSATION_STATUSES.map(
 );
 
 /** The form that filters the list. The page's address keeps the filter. */
-export function filterForm(place: Place, members: readonly Pick<Member, 'id' | 'name'>[]): View {
+export function filterForm(
+  place: InboxPlace,
+  members: readonly Pick<Member, 'id' | 'name'>[],
+): View {
   const { tab, search, filter } = place;
   if (tab === 'approvals') return null;
   const options: Readonly<Record<FilterName, readonly Option[]>> = {

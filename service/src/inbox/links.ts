@@ -3,17 +3,14 @@ import { timestamp } from '../platform/clock.ts';
 import type { Position } from '../platform/http/searchPage.ts';
 import { readFilter } from './filter.ts';
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
-import type { InboxQuery } from './listInbox.ts';
-
-/** Where a member is in the list. Links keep it from one conversation to the next. */
-export type Place = InboxQuery;
+import type { InboxPlace } from './listInbox.ts';
 
 const MAX_SEARCH_CHARACTERS = 200;
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** Reads the place from a query. Ignores invalid values. */
-export function placeOf({ query }: Pick<Request, 'query'>): Place {
+export function placeOf({ query }: Pick<Request, 'query'>): InboxPlace {
   const tab = textOf(query.tab) as InboxTab;
   return {
     tab: INBOX_TABS.includes(tab) ? tab : 'all',
@@ -34,7 +31,7 @@ type Extra = Readonly<Record<string, string | number | null | undefined>>;
 /** `/conversations/x?tab=mine&q=ana`: a link that keeps the place. */
 export function hrefAt(
   path: string,
-  { tab, search, filter, after }: Place,
+  { tab, search, filter, after }: InboxPlace,
   extra: Extra = {},
 ): string {
   const entries = Object.entries({
@@ -51,8 +48,12 @@ export function hrefAt(
 }
 
 /** @param subpath of the conversation: `/reply` */
-export const threadHref = (id: string, place: Place, extra: Extra = {}, subpath = ''): string =>
-  hrefAt(`/conversations/${id}${subpath}`, place, extra);
+export const threadHref = (
+  id: string,
+  place: InboxPlace,
+  extra: Extra = {},
+  subpath = '',
+): string => hrefAt(`/conversations/${id}${subpath}`, place, extra);
 
 /** Writes a position for a URL. */
 export const writePosition = ({ value, id }: Position): string => `${Date.parse(value)}_${id}`;

@@ -58,7 +58,8 @@ export type InboxCounts = Readonly<Record<CountedTab, number>>;
 const COUNTED_TABS = ['agent', 'waiting', 'mine', 'approvals'] as const;
 type CountedTab = (typeof COUNTED_TABS)[number];
 
-export interface InboxQuery {
+/** Where a member is in the list. Links keep it from one conversation to the next. */
+export interface InboxPlace {
   readonly tab: InboxTab;
   /** A name, a phone number, an e-mail, or what was said; empty for no search. */
   readonly search: string;
@@ -74,14 +75,14 @@ const MAX_MEMBERS = 1000;
  * A page of the team's list for one member, with how much is in each tab. The last changed comes
  * first; in the tab `waiting`, the one whose customer has waited longest.
  */
-export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
+export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, place: InboxPlace) =>
   store.transaction(async (tx): Promise<Inbox> => {
     const found =
-      query.tab === 'approvals'
+      place.tab === 'approvals'
         ? await waitingApprovals(tx, member)
-        : await searchTab(tx, member, query, query.tab);
+        : await searchTab(tx, member, place, place.tab);
     const items: InboxItem[] = [];
-    const words = readWordQuery(query.search);
+    const words = readWordQuery(place.search);
     for (const [conversation, contact] of await withShownContacts(tx, found.conversations)) {
       const message = found.messages?.get(conversation.id);
       const match = message ? matchOf(words, message, conversation) : null;
@@ -115,7 +116,7 @@ interface Found {
 async function searchTab(
   tx: Tx,
   member: Member,
-  { search, filter, after }: InboxQuery,
+  { search, filter, after }: InboxPlace,
   tab: ListTab,
 ): Promise<Found> {
   const { workspaceId } = member;

@@ -1,6 +1,12 @@
 import { INBOX_TABS, type InboxTab } from './tabs.ts';
 import { countInWords } from './counts.ts';
-import { MAX_COUNTED, type Inbox, type InboxCounts, type InboxItem } from './listInbox.ts';
+import {
+  MAX_COUNTED,
+  type Inbox,
+  type InboxCounts,
+  type InboxItem,
+  type InboxPlace,
+} from './listInbox.ts';
 import { MAX_SEARCHED } from '../platform/http/searchPage.ts';
 import { avatar, hiddenFields } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
@@ -9,7 +15,7 @@ import { reloadsOn } from '../platform/html/liveSection.ts';
 import { shortTimeView } from '../platform/html/times.ts';
 import { isFiltered, NO_FILTER } from './filter.ts';
 import { filterForm, filterFields } from './filterView.ts';
-import { hrefAt, type Place } from './links.ts';
+import { hrefAt } from './links.ts';
 import { itemHref, matchView } from './matchView.ts';
 import { TAB_LABELS } from './labels.ts';
 import { beginningOf, messageInWords } from './messageWords.ts';
@@ -25,7 +31,7 @@ import { shortcutsButton } from './shortcutsView.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
-  readonly place: Place;
+  readonly place: InboxPlace;
   /** The conversation that is open next to the list. */
   readonly openId: string | null;
   readonly signedIn: SignedIn;
@@ -75,7 +81,8 @@ export const listPane = (parts: ListParts): View => html`
 `;
 
 /** Approvals cannot be searched: a search from there looks in all conversations. */
-const searchedTab = ({ tab }: Place) => (tab === 'all' || tab === 'approvals' ? undefined : tab);
+const searchedTab = ({ tab }: InboxPlace) =>
+  tab === 'all' || tab === 'approvals' ? undefined : tab;
 
 /** Switches notifications and a sound in this browser. alerts.js shows the button. */
 const alertsSwitch = (): View => html`
@@ -165,15 +172,15 @@ const moreRows = ({ place, openId }: ListParts, count: number): View => html`
   </p>
 `;
 
-const newestInWords = ({ tab }: Place) =>
+const newestInWords = ({ tab }: InboxPlace) =>
   tab === 'waiting' ? 'Back to those who wait longest' : 'Back to the newest conversations';
 
-const olderInWords = ({ tab }: Place) =>
+const olderInWords = ({ tab }: InboxPlace) =>
   tab === 'waiting' ? 'More waiting customers' : 'Older conversations';
 
 const counted = (count: number) => countInWords(count, MAX_COUNTED);
 
-function tabs(place: Place, counts: InboxCounts): View {
+function tabs(place: InboxPlace, counts: InboxCounts): View {
   const { tab: current } = place;
   const { approvals } = counts;
   const link = (tab: InboxTab, count: number) => html`
@@ -217,14 +224,19 @@ function tabs(place: Place, counts: InboxCounts): View {
 }
 
 /** The same search and filter in another tab. Only the list of all has a filter by status. */
-const inTab = ({ search, filter }: Place, tab: InboxTab): Place => ({
+const inTab = ({ search, filter }: InboxPlace, tab: InboxTab): InboxPlace => ({
   tab,
   search,
   filter: tab === 'all' ? filter : { ...filter, status: null },
   after: null,
 });
 
-const placeOfTab = (tab: InboxTab): Place => ({ tab, search: '', filter: NO_FILTER, after: null });
+const placeOfTab = (tab: InboxTab): InboxPlace => ({
+  tab,
+  search: '',
+  filter: NO_FILTER,
+  after: null,
+});
 
 /** Two lines: who and when, their words and one status. */
 function itemView(item: InboxItem, { place, openId, signedIn, now }: ListParts): View {
@@ -303,11 +315,11 @@ const EMPTY: Readonly<Record<InboxTab, View>> = {
     'No tool calls are waiting for a decision. A call comes here when its tool asks before it runs; that is chosen in the tool’s definition.',
 };
 
-function emptyList(place: Place): View {
+function emptyList(place: InboxPlace): View {
   const { tab, search, filter } = place;
   if (search === '' && !isFiltered(filter)) return html`<p class="empty">${EMPTY[tab]}</p>`;
   const found = search === '' ? 'No conversations' : html`No results for “<bdi>${search}</bdi>”`;
-  const link = (words: string, wider: Place) =>
+  const link = (words: string, wider: InboxPlace) =>
     html`<a href=${hrefAt('/conversations', wider)}>${words}</a>`;
   return html`
     <p class="empty">

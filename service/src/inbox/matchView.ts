@@ -1,6 +1,6 @@
 import { html, type View } from '../platform/html/html.ts';
-import { threadHref, type Place } from './links.ts';
-import type { InboxItem, Match } from './listInbox.ts';
+import { threadHref } from './links.ts';
+import type { InboxItem, InboxPlace, Match } from './listInbox.ts';
 import { THREAD_PAGE } from './readThread.ts';
 
 /** The sentence that was searched for, with what matches marked. */
@@ -8,7 +8,10 @@ export const matchView = ({ excerpt }: Match): View =>
   excerpt.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : text));
 
 /** Leads to the message that matches, on the page that has it; else to the newest messages. */
-export function itemHref({ conversation: { id, messageCount }, match }: InboxItem, place: Place) {
+export function itemHref(
+  { conversation: { id, messageCount }, match }: InboxItem,
+  place: InboxPlace,
+) {
   if (match === null) return threadHref(id, place);
   const { number } = match.message;
   const isOnNewestPage = number > messageCount - THREAD_PAGE;

@@ -4,7 +4,8 @@ import type { ContactPanel } from './readContactPanel.ts';
 import type { Thread } from './readThread.ts';
 import type { PaymentPageUrl, PaymentProvider } from '../payments/index.ts';
 import type { FormState } from '../platform/html/forms.ts';
-import { beforeOf, placeOf, threadHref, type Place } from './links.ts';
+import { beforeOf, placeOf, threadHref } from './links.ts';
+import type { InboxPlace } from './listInbox.ts';
 
 /** The form that creates a payment link. */
 export interface PaymentForm extends FormState {
@@ -15,7 +16,7 @@ export interface PaymentForm extends FormState {
 /** What every view on a conversation's page needs. */
 export interface SharedParts {
   readonly signedIn: SignedIn;
-  readonly place: Place;
+  readonly place: InboxPlace;
   /** The message before which the page of the thread ends; null for the newest page. */
   readonly before: number | null;
   readonly now: Date;

@@ -11,7 +11,7 @@ import { createMember, createWorkspace } from '../../../service/src/team/operati
 import { NO_FILTER } from '../../../service/src/inbox/filter.ts';
 import {
   INBOX_PAGE,
-  type InboxQuery,
+  type InboxPlace,
   MAX_COUNTED,
   listInbox,
 } from '../../../service/src/inbox/listInbox.ts';
@@ -70,7 +70,7 @@ describe('the team’s list, with more conversations than one search looks at', 
     await fresh?.remove();
   });
 
-  const list = (query: Partial<InboxQuery>) =>
+  const list = (query: Partial<InboxPlace>) =>
     listInbox({ store }, member, {
       tab: 'all',
       search: '',

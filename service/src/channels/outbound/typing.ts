@@ -54,7 +54,7 @@ export const startTyping = (options: TypingOptions): Worker =>
     leaseMs: options.config.timeoutMs + LEASE_MARGIN_MS,
     drainMs: 0,
     run: ({ data }, context) => showTyping(options, String(data.contactId), context),
-    onFailure: { message: 'a customer could not be shown that somebody types', idField: 'typing' },
+    onFailure: { message: 'typing could not be shown to a customer', idField: 'typing' },
   });
 
 /** To whom typing is shown, and where. */

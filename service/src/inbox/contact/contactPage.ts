@@ -9,11 +9,12 @@ import { checkbox, field, type FormState, newForm } from '../../platform/html/fo
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import type { SignedIn } from '../../team/index.ts';
-import { threadHref, type Place } from '../links.ts';
+import { threadHref } from '../links.ts';
+import type { InboxPlace } from '../listInbox.ts';
 
 interface ContactPage {
   readonly conversationId: string;
-  readonly place: Place;
+  readonly place: InboxPlace;
   readonly preview: ForgetPreview;
   /** Whether this member may forget the contact. */
   readonly mayForget: boolean;

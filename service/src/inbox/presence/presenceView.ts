@@ -1,12 +1,13 @@
 import { avatar } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { reloadsOn } from '../../platform/html/liveSection.ts';
-import { threadHref, type Place } from '../links.ts';
+import { threadHref } from '../links.ts';
+import type { InboxPlace } from '../listInbox.ts';
 import type { Present } from './presences.ts';
 
 interface PresenceParts {
   readonly conversationId: string;
-  readonly place: Place;
+  readonly place: InboxPlace;
   readonly present: readonly Present[];
 }
 
