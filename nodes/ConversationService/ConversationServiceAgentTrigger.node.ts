@@ -13,7 +13,7 @@ import { listenForTestTurns, publishAgent, releaseAgent } from './workflowAgent/
 import { agentTriggerFields } from './workflowAgent/agentTriggerFields';
 import { receiveTurn } from './workflowAgent/receiveTurn';
 
-/** Makes the workflow the agent: publishes it, verifies each turn, and runs it once. */
+/** Makes the workflow the agent: publishes it, and starts it once for each turn that is verified. */
 export class ConversationServiceAgentTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Agent Trigger',

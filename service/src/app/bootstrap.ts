@@ -28,6 +28,7 @@ export async function bootstrap(
   deps: Deps,
   { bootstrap: given, role }: Pick<Config, 'bootstrap' | 'role'>,
 ): Promise<string | null> {
+  // The first member may have joined by an invitation that the command line made.
   await deps.store.transaction(recordOwner);
   const isGiven = Object.values(given).some((value) => value !== undefined);
   if (isGiven && !(await findWorkspace(deps))) await setUp(deps, given);

@@ -33,7 +33,7 @@ export async function runService(): Promise<void> {
     );
 }
 
-/** The folder depends on where the service was started. */
+/** Names the data folder in full, because it depends on where the service was started. */
 const dataNote = ({ database, dataDir }: Config): string =>
   database === null ? `\n  Everything is kept in ${resolve(dataDir)}\n` : '';
 

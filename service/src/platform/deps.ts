@@ -40,7 +40,10 @@ export interface Deps {
   readonly publicUrl: () => string;
 }
 
-/** Runs several operations as one transaction: all their changes are kept, or none. */
+/**
+ * Runs several operations as one transaction: all their changes are kept, or none.
+ * @param run gets `within`: the same `deps`, with a store that runs everything in this transaction
+ */
 export const inOneTransaction = <D extends Pick<Deps, 'store'>, T>(
   deps: D,
   run: (within: D, tx: Tx) => Promise<T>,

@@ -1,6 +1,6 @@
 import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
 import { QueuedPool } from '../limits/queuedPool.ts';
-import type { EnterRoom } from './exchange.ts';
+import type { TakeMemory } from './exchange.ts';
 
 const PIECE_BYTES = 16 * 1024;
 /**
@@ -28,16 +28,16 @@ export class AnswerRoom {
   }
 
   /** The memory that the answers of one call take, over all its redirects. */
-  open(workspaceId: string): { readonly enter: EnterRoom; leave(): void } {
+  open(workspaceId: string): { readonly enter: TakeMemory; leave(): void } {
     const leaves: (() => void)[] = [];
     return {
-      enter: (bytes, onRoom) => {
+      enter: (bytes, onTaken) => {
         const pieces = Math.ceil(bytes / PIECE_BYTES);
         const leave = this.#pieces.enter(workspaceId, pieces);
         if (leave === null) this.#bounds.reached('workspace_answers');
         leaves.push(
           leave ??
-            this.#pieces.wait(workspaceId, pieces, (later) => (leaves.push(later), onRoom())),
+            this.#pieces.wait(workspaceId, pieces, (later) => (leaves.push(later), onTaken())),
         );
         return leave !== null;
       },

@@ -15,7 +15,8 @@ export interface PooledConnection {
   abandon(reason: Error): void;
 }
 
-interface Link {
+/** Apart from `Connection`, because what is passed to `super()` cannot refer to `this`. */
+interface ConnectionState {
   /** Set while the connection is being opened. */
   opening?: Opening;
   /**
@@ -26,28 +27,28 @@ interface Link {
 
 /** One connection of a pool. undici's own class cannot give up opening it when that takes too long. */
 class Connection extends Client implements PooledConnection {
-  readonly #link: Link;
+  readonly #state: ConnectionState;
   readonly #maxAgeMs: number;
 
   constructor(origin: string | URL, options: Client.Options, connect: Connect, maxAgeMs: number) {
-    const link: Link = {};
+    const state: ConnectionState = {};
     super(origin, {
       ...options,
       connect: (connectOptions, callback) => {
-        link.opening = connect(connectOptions, (...result) => {
-          delete link.opening;
-          if (!result[0]) link.openedAt = performance.now();
+        state.opening = connect(connectOptions, (...result) => {
+          delete state.opening;
+          if (!result[0]) state.openedAt = performance.now();
           callback(...result);
         });
       },
     });
-    this.#link = link;
-    this.on('disconnect', () => delete link.openedAt);
+    this.#state = state;
+    this.on('disconnect', () => delete state.openedAt);
     this.#maxAgeMs = maxAgeMs;
   }
 
   abandon(reason: Error) {
-    this.#link.opening?.destroy(reason);
+    this.#state.opening?.destroy(reason);
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: PooledHandler): boolean {
@@ -68,9 +69,9 @@ class Connection extends Client implements PooledConnection {
    * again.
    */
   #retireWhenOld(): boolean {
-    const { openedAt } = this.#link;
+    const { openedAt } = this.#state;
     if (openedAt === undefined || performance.now() - openedAt < this.#maxAgeMs) return false;
-    delete this.#link.openedAt;
+    delete this.#state.openedAt;
     return true;
   }
 }

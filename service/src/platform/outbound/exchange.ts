@@ -21,14 +21,14 @@ export interface ExchangeRequest {
   isFollowed: (status: number, headers: Record<string, string>) => boolean;
   signal?: AbortSignal;
   /** Takes memory for the answer. */
-  enterRoom: EnterRoom;
+  takeMemory: TakeMemory;
 }
 
 /**
  * Takes memory for more bytes. The caller that passes this function gives the memory back.
- * @returns true when there is room now; otherwise `onRoom` is called later
+ * @returns true when the memory is taken now; otherwise `onTaken` is called once it is
  */
-export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
+export type TakeMemory = (bytes: number, onTaken: () => void) => boolean;
 
 /** The answer as it was sent: the body is still in its content encoding. */
 export interface RawResponse {
@@ -49,7 +49,7 @@ const ANSWER_SOONER = 'Let it answer first and do its work afterwards.';
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
 /** The memory that is taken first. It is enough for most answers. */
-const FIRST_ROOM_BYTES = 16 * 1024;
+const FIRST_MEMORY_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
 const singleValued = (
@@ -81,8 +81,8 @@ class Exchange implements PooledHandler {
   #headers: Record<string, string> = {};
   #body: BoundedBody;
   #mayCut: boolean;
-  /** How many bytes the memory that is taken can hold; Infinity for the whole answer. */
-  #room = 0;
+  /** How many bytes of the answer fit into the memory taken so far; Infinity when all of them do. */
+  #capacity = 0;
 
   constructor(
     request: ExchangeRequest,
@@ -124,34 +124,34 @@ class Exchange implements PooledHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
     if (this.settled) return;
-    const needed = this.#growRoom(chunk.length);
+    const needed = this.#growCapacity(chunk.length);
     const keepReading = () => {
       if (this.settled) return;
       this.#append(chunk);
       controller.resume();
     };
-    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(keepReading)))
+    if (needed === 0 || this.#request.takeMemory(needed, () => setImmediate(keepReading)))
       return this.#append(chunk);
-    controller.pause(); // until there is room
+    controller.pause(); // until the memory is taken
   }
 
   /**
-   * Grows `#room` if these bytes do not fit: to a little at first, then to all that the answer may
-   * still need, so that it can be read to its end. An encoded answer also needs memory for its
+   * Grows `#capacity` if these bytes do not fit: to a little at first, then to all that the answer
+   * may still need, so that it can be read to its end. An encoded answer also needs memory for its
    * decoded form.
    * @returns how many bytes of memory to take before the bytes are kept
    */
-  #growRoom(bytes: number): number {
+  #growCapacity(bytes: number): number {
     const length = this.#body.bytes.length + bytes;
-    if (length <= this.#room) return 0;
+    if (length <= this.#capacity) return 0;
     const isEncoded = this.#headers['content-encoding'] !== undefined;
-    if (!isEncoded && length <= FIRST_ROOM_BYTES) return (this.#room = FIRST_ROOM_BYTES);
+    if (!isEncoded && length <= FIRST_MEMORY_BYTES) return (this.#capacity = FIRST_MEMORY_BYTES);
     const { maxBytes } = this.#body;
     const all =
       Math.min(maxBytes, Number(this.#headers['content-length'] ?? maxBytes)) +
       (isEncoded ? maxBytes : 0);
-    const taken = this.#room;
-    this.#room = Infinity;
+    const taken = this.#capacity;
+    this.#capacity = Infinity;
     return Math.max(0, all - taken);
   }
 

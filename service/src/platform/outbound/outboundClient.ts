@@ -4,7 +4,7 @@ import { createAddressPolicy } from './addressPolicy.ts';
 import { ConnectionPools } from './connectionPools.ts';
 import { decodeBody } from './decodeBody.ts';
 import { AnswerRoom } from './answerRoom.ts';
-import { exchange, type EnterRoom, type RawResponse } from './exchange.ts';
+import { exchange, type TakeMemory, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
 import { openHost, type HostOpening } from './hostOpening.ts';
@@ -227,7 +227,7 @@ const follow = async (
   pools: ConnectionPools,
   mayUseHttp: (host: Host) => boolean,
   options: OutboundRequest,
-  enterRoom: EnterRoom,
+  takeMemory: TakeMemory,
 ): Promise<OutboundResponse> => {
   const { timeoutMs, maxRedirects = 0 } = options;
   const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
@@ -241,7 +241,7 @@ const follow = async (
     const remainingMs = Math.max(1, timeoutMs - spentMs);
     const { method, headers, body } = hop;
     const request = { ...options, method, headers, body };
-    const sent = { ...request, target, remainingMs, isFollowed, enterRoom };
+    const sent = { ...request, target, remainingMs, isFollowed, takeMemory };
     const raw = await exchange(pools.of(options.workspaceId), sent);
     const durationMs = spentMs + raw.durationMs;
     if (!isFollowed(raw.status, raw.headers))
