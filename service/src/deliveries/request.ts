@@ -3,15 +3,18 @@ import { signatureHeaders } from '../platform/security/signature.ts';
 import type { Event } from './event.ts';
 
 /**
- * The header values that differ from attempt to attempt, which each attempt keeps. All other headers
- * follow from the event.
+ * The header values that differ from attempt to attempt. They are stored with the attempt; all other
+ * headers follow from the event.
  */
 export interface RequestStamp {
   readonly userAgent: string;
   /** `X-Service-Signature`, with the time at which it was signed. */
   readonly signature: string;
   readonly webhookSignature: string;
-  /** The same for all attempts of one requested repeat, higher for the next; otherwise null. */
+  /**
+   * Of a repeat that somebody asked for: the same for all its attempts, higher in the next repeat.
+   * Null for other deliveries.
+   */
   readonly round: number | null;
 }
 

@@ -158,7 +158,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
     !Array.isArray(manifest.files) ||
     !manifest.files.every(hasName)
   )
-    throw new BackupRefused(`${MANIFEST} is not that of a backup.`);
+    throw new BackupRefused(`${MANIFEST} does not describe a backup.`);
   if (manifest.version !== FORMAT_VERSION)
     throw new BackupRefused(
       `It was made by conversation-service ${manifest.made_by}, in a format that this version (${VERSION}) does not know.`,

@@ -417,7 +417,7 @@ describe('backup, verify and restore', () => {
       for (const rest of ['', ',"version":1,"files":[null]']) {
         const manifest = `{"format":"conversation-service backup"${rest}}`;
         await writeFile(join(backup, 'backup.json'), manifest);
-        refused(await verifyHere(backup, home), /backup\.json is not that of a backup/);
+        refused(await verifyHere(backup, home), /backup\.json does not describe a backup/);
       }
       refused(await verifyHere(stage.folder, home), /backup\.json cannot be read/);
     });

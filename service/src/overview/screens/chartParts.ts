@@ -39,7 +39,7 @@ export const perSlot = <T>({ counts }: ChartParts, valueOf: (counts: Tally) => T
   counts.slots.map((slot) => valueOf(slot.counts));
 
 /** The first label of the counts of conversations: the channel, or none for all channels. */
-export const ofChannel = ({ channel }: ChartParts): readonly string[] =>
+export const firstLabelsOf = ({ channel }: ChartParts): readonly string[] =>
   channel === null ? [] : [channel];
 
 /** The median and the 90th percentile of what was counted in buckets. */
@@ -50,13 +50,14 @@ export function durationsView(
     firstLabels = [],
     id,
     title,
-    from,
+    span,
     whenEmpty,
   }: Pick<Chart, 'id' | 'title' | 'whenEmpty'> & {
     readonly name: DurationName;
     /** Only counts whose labels begin with these. */
     readonly firstLabels?: readonly string[];
-    readonly from: string;
+    /** The time that is measured: `From connecting to the end of the answer`. */
+    readonly span: string;
   },
 ): Figure {
   const ofTotal = (share: number) =>
@@ -70,7 +71,7 @@ export function durationsView(
       ...slotsOfChart(parts),
       id,
       title,
-      summary: `${from}: half within ${ofTotal(MEDIAN)}, nine of ten within ${ofTotal(NINETIETH)}.`,
+      summary: `${span}: half within ${ofTotal(MEDIAN)}, nine of ten within ${ofTotal(NINETIETH)}.`,
       series: [seriesOf('Median', MEDIAN), seriesOf('90th percentile', NINETIETH)],
       inWords: durationLabel,
       whenEmpty,

@@ -5,32 +5,38 @@ import type { Figure } from '../charts/chart.ts';
 import { lineChart } from '../charts/lineChart.ts';
 import type { Tally } from '../tally.ts';
 import { ANSWERED_BY_LABELS, HANDOVER_LABELS } from '../words.ts';
-import { type ChartParts, countChart, durationsView, ofChannel, perSlot } from './chartParts.ts';
+import {
+  type ChartParts,
+  countChart,
+  durationsView,
+  firstLabelsOf,
+  perSlot,
+} from './chartParts.ts';
 
 export const conversationCharts = (parts: ChartParts): readonly Figure[] => [
   openedAndClosed(parts),
   answers(parts),
   durationsView(parts, {
     name: 'first_answer',
-    firstLabels: ofChannel(parts),
+    firstLabels: firstLabelsOf(parts),
     id: 'first-answer',
     title: 'Time to the first answer',
-    from: 'From a customer’s first message to the first answer',
+    span: 'From a customer’s first message to the first answer',
     whenEmpty: 'Once a conversation is answered, this chart shows how long the customer waited.',
   }),
   durationsView(parts, {
     name: 'resolution',
-    firstLabels: ofChannel(parts),
+    firstLabels: firstLabelsOf(parts),
     id: 'resolution',
     title: 'Time to resolution',
-    from: 'From a customer’s first message until the conversation is closed',
+    span: 'From a customer’s first message until the conversation is closed',
     whenEmpty: 'Once a conversation is closed, this chart shows how long it was open.',
   }),
   handovers(parts),
 ];
 
 function openedAndClosed(parts: ChartParts): Figure {
-  const firstLabels = ofChannel(parts);
+  const firstLabels = firstLabelsOf(parts);
   const { total } = parts.counts;
   const seriesOf = (label: string, name: 'opened' | 'closed') => ({
     label,
@@ -53,10 +59,10 @@ function openedAndClosed(parts: ChartParts): Figure {
 function answers(parts: ChartParts): Figure {
   const { total } = parts.counts;
   const eachOf = (counts: Tally) => byAnswerer(counts, parts.channel);
-  const inAll = eachOf(total);
-  const shown = (Object.keys(ANSWERED_BY_LABELS) as AnsweredBy[]).filter((by) => inAll.has(by));
-  const sum = [...inAll.values()].reduce((all, n) => all + n, 0);
-  const shares = shown.map((by) => `${ANSWERED_BY_LABELS[by]} ${percent(inAll.get(by)!, sum)}`);
+  const totals = eachOf(total);
+  const shown = (Object.keys(ANSWERED_BY_LABELS) as AnsweredBy[]).filter((by) => totals.has(by));
+  const sum = [...totals.values()].reduce((all, n) => all + n, 0);
+  const shares = shown.map((by) => `${ANSWERED_BY_LABELS[by]} ${percent(totals.get(by)!, sum)}`);
   return countChart(
     parts,
     {
@@ -78,7 +84,7 @@ const byAnswerer = (counts: Tally, channel: string | null): ReadonlyMap<string, 
   channel === null ? counts.eachBySecondLabel('answered') : counts.each('answered', channel);
 
 function handovers(parts: ChartParts): Figure {
-  const firstLabels = ofChannel(parts);
+  const firstLabels = firstLabelsOf(parts);
   const { total } = parts.counts;
   const reasons =
     parts.channel === null

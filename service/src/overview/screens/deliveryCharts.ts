@@ -25,7 +25,7 @@ export const deliveryCharts = (parts: ChartParts): readonly Figure[] => [
     name: 'attempt_time',
     id: 'delivery-times',
     title: 'Latency of deliveries',
-    from: 'From connecting to the end of the answer',
+    span: 'From connecting to the end of the answer',
     whenEmpty: 'Once an event is sent, this chart shows how long its receiver took.',
   }),
 ];

@@ -8,7 +8,7 @@ import { percent } from '../charts/barList.ts';
 import type { Figure } from '../charts/chart.ts';
 import { DEFAULT_RANGE, type Range, RANGES, zoneName } from '../range.ts';
 import { channelLabel, durationLabel } from '../words.ts';
-import { type ChartParts, MEDIAN, ofChannel } from './chartParts.ts';
+import { type ChartParts, MEDIAN, firstLabelsOf } from './chartParts.ts';
 import { conversationCharts } from './conversationCharts.ts';
 import { deliveryCharts, subscriptionTable } from './deliveryCharts.ts';
 import { firstHourView } from './firstHourView.ts';
@@ -115,7 +115,7 @@ const channelLinks = ({ range, channel, channels }: OverviewParts): View =>
 
 function keyFigures(parts: ChartParts): View {
   const { total } = parts.counts;
-  const firstLabels = ofChannel(parts);
+  const firstLabels = firstLabelsOf(parts);
   const opened = total.sum('opened', ...firstLabels);
   const median = (name: 'first_answer' | 'resolution') => {
     const ms = total.percentile(name, MEDIAN, ...firstLabels);

@@ -31,7 +31,7 @@ const CHUNK = 250;
 
 /**
  * Searches a list until a page is full, the list ends, or `MAX_SEARCHED` documents were read. The
- * next page begins after the last document that was searched.
+ * next page begins after the last item of a full page, else after the last document that was read.
  */
 export async function searchPage<Doc extends Document>(
   search: Search<Doc>,

@@ -17,11 +17,11 @@ export interface ResolvedAddress {
 export interface HostGuard {
   /**
    * All addresses of a name or literal, each checked.
-   * @param opening used in place of the present opening, to check it before it is in force
+   * @param candidate an opening that is not in force yet; it is used in place of the one that is
    * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's
    * reason
    */
-  resolve(host: Host, asker: Asker, opening?: HostOpening): Promise<ResolvedAddress[]>;
+  resolve(host: Host, asker: Asker, candidate?: HostOpening): Promise<ResolvedAddress[]>;
 }
 
 const systemResolver: Resolver = async (hostname) =>

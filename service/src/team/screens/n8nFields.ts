@@ -1,3 +1,4 @@
+// The question where n8n runs, for the set-up form and the settings.
 import {
   DEFAULT_N8N_PORT,
   originOnThisMachine,
@@ -16,9 +17,7 @@ import {
 } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 
-/** The question where n8n runs, for the set-up form and the settings. */
-
-/** @param origin as in `N8nAddress`; undefined: nothing is chosen */
+/** @param origin null: n8n is at a public https address; undefined: nothing is chosen */
 export function n8nFormValues(origin: string | null | undefined): FormValues {
   const values = { n8n_port: DEFAULT_N8N_PORT };
   if (origin === undefined) return values;
@@ -30,7 +29,10 @@ export function n8nFormValues(origin: string | null | undefined): FormValues {
 }
 
 type N8nChoice =
-  | { readonly ok: true; /** As `origin` in `N8nAddress`. */ readonly data: string | null }
+  | {
+      readonly ok: true;
+      /** The origin of n8n; null at a public address. */ readonly data: string | null;
+    }
   | { readonly ok: false; readonly problems: Problems };
 
 const wrong = (name: string, problem: string): N8nChoice => ({

@@ -32,7 +32,7 @@ export interface MergeTask {
 export interface Merged {
   /** Length of the new snapshot. */
   readonly bytes: number;
-  /** Generation of the snapshot that it was made from. The first generation has only journals. */
+  /** Generation of the snapshot that it was made from; FIRST_GENERATION: from journals alone. */
   readonly base: number;
   /** Generations of newer snapshots that are damaged. */
   readonly damaged: readonly number[];

@@ -1,7 +1,10 @@
 import { fromText } from '../connection/sql.ts';
 import type { Look } from './look.ts';
 
-/** When the next jobs of a queue are due, as last read, and when to read that again (a look). */
+/**
+ * When the next jobs of a queue are due, and when to look again. A look reads which jobs are due and
+ * which are due next.
+ */
 export class UpcomingJobs {
   /** When to look next, by the database's clock. */
   #nextLookAt = -Infinity;
@@ -40,7 +43,7 @@ export class UpcomingJobs {
     this.expect(-Infinity);
   }
 
-  /** @returns the time after which to find due jobs, by the database's clock; null: find all */
+  /** @returns the look finds jobs that became due after this, by the database's clock; null: all */
   beginLook(): number | null {
     const from = this.#backMs === Infinity ? null : this.#lastLookTime - this.#backMs;
     this.#backMs = 0;
