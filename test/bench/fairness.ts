@@ -17,12 +17,15 @@ import type { Tls } from './sinkClient.ts';
 import { median, quantile } from './statistics.ts';
 
 const OTHERS = 24;
-/** Messages to each service. */
+/** Messages that customers write to each service, in a second and in a round. */
 const WRITES_A_SECOND = 10;
 const MESSAGES = 128;
 /** Events waiting for the bad subscriber when measuring begins. */
 const WAITING = 10_000;
-/** How many events the bad subscriber answers before it hangs, so that its limit has risen. */
+/**
+ * How many events the bad subscriber answers before it hangs, so that many may be under way to it at
+ * once.
+ */
 const ANSWERED_FIRST = 500;
 const BURST = 1000;
 const SLOW_MS = 100;
@@ -65,7 +68,7 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
   return {
     ratios: [
       {
-        name: `Event to ${OTHERS} subscriptions while another one hangs, p99, to without it`,
+        name: `Event to ${OTHERS} subscriptions while another one hangs: p99, divided by that without it`,
         values: runs.map((run) => run.with.p99Ms / run.without.p99Ms),
         goal: { atMost: 2 },
         ours: `${medianOf('with', 'p99Ms')} ms`,
@@ -74,12 +77,12 @@ export async function measureFairness(tls: Tls, effort: Effort): Promise<PartRes
     ],
     figures: [
       {
-        name: 'While another one hangs: p50, beside it without',
+        name: 'While another one hangs: p50; beside it, when none hangs',
         ours: `${medianOf('with', 'p50Ms')} ms`,
         beside: `${medianOf('without', 'p50Ms')} ms`,
       },
       {
-        name: 'While another one hangs: CPU seconds a second, beside it without',
+        name: 'While another one hangs: CPU seconds a second; beside it, when none hangs',
         ours: medianOf('with', 'cpu'),
         beside: medianOf('without', 'cpu'),
       },

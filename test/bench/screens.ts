@@ -1,5 +1,5 @@
-// How long the team's pages take with much stored, beside a small store. They are asked of the built
-// service, one after the other.
+// How long the team's pages take with much stored, beside a small store. The built service is asked
+// for them, one after the other.
 import { join } from 'node:path';
 import { collections } from '../../service/src/app/collections.ts';
 import type { ServiceStore } from '../../service/src/store/collections.ts';
@@ -54,14 +54,16 @@ async function timesWith(caFile: string, size: number): Promise<Map<string, numb
   const times = new Map<string, number[]>();
   try {
     const member = await signedInBrowser(service.url);
+    // The prime factor spreads the requests over all conversations.
+    const idOf = (i: number) => ids[(i * 7919) % ids.length]!;
     const pages: Record<string, (i: number) => string> = {
       list: () => '/conversations',
       'list, a tab': () => '/conversations?tab=waiting',
       'list, search': (i) => `/conversations?q=customer%20${i % size}`,
-      'thread with list': (i) => `/conversations/${ids[(i * 7919) % ids.length]!}`,
+      'thread with list': (i) => `/conversations/${idOf(i)}`,
       'overview, 24 hours': () => '/overview?range=24h',
       'overview, 90 days': () => '/overview?range=90d',
-      'thread, its live part': (i) => `/conversations/${ids[(i * 7919) % ids.length]!}/items`,
+      'thread, its live part': (i) => `/conversations/${idOf(i)}/items`,
     };
     for (const [page, path] of Object.entries(pages)) {
       const taken: number[] = [];

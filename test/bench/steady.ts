@@ -10,19 +10,19 @@ import { call, newCustomer, subscribe, write, type Api } from './customers.ts';
 import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
 
 const WRITERS = 8;
-/** After so many conversations most code is compiled. Compiled code stays in the heap. */
+/** Conversations before the first measurement. They compile most code, which stays in the heap. */
 const WARM_UP = 10;
 /** The heap is measured several times: a snapshot that is being written holds some MB for a moment. */
 const REPORTS_AT_THE_END = 4;
 /**
- * Instructions of the agent that replace each other. So many, of such a length, fill the journal for
- * one snapshot, and only the last ones stay.
+ * How often the agent's instructions are replaced, and their length: enough to fill the journal until
+ * a snapshot is written, which keeps only the last ones.
  */
 const REPLACEMENTS = 60;
 const REPLACED_CHARACTERS = 20_000;
 /**
- * After so many conversations of the first writer, the subscriptions are made again, as n8n does each
- * time a workflow is published.
+ * Each time the first writer has had this many conversations, the subscriptions are made again, as
+ * n8n does each time a workflow is published.
  */
 const REPUBLISH_EVERY = 20;
 const TEXT = `Hello, ${'I would like to know more. '.repeat(20)}`;
@@ -32,9 +32,9 @@ interface SteadyOptions {
   readonly keptForMs: number;
   /** The limit of the service's heap. The service ends when it needs more. */
   readonly heapMb: number;
-  /** The load also goes on until there have been so many conversations, however slow the machine is. */
+  /** The load also goes on until there have been this many conversations, however slow the machine is. */
   readonly atLeast: number;
-  /** The size of a snapshot is at most this once everything has gone. */
+  /** The size to which a snapshot must shrink once everything has gone. */
   readonly emptyKb: number;
 }
 
@@ -95,7 +95,7 @@ export async function measureSteady({
     await waitFor('every conversation to go', () => isNothingLeft(api), { timeoutMs: 60_000 });
     const after: SteadyReport[] = [];
     for (let n = 0; n < REPORTS_AT_THE_END; n += 1) {
-      await sleep(keptForMs / REPORTS_AT_THE_END); // what was sent last goes too
+      await sleep(keptForMs / REPORTS_AT_THE_END); // until retention has dropped what was sent last
       after.push(await ask<SteadyReport>({ do: 'report' }));
     }
     const { generation } = after.at(-1)!;
@@ -146,7 +146,10 @@ async function fillJournal(api: Api): Promise<void> {
     });
 }
 
-/** On a slow machine retention can remove a conversation before it is closed. That is an end, too. */
+/**
+ * On a slow machine retention can remove a conversation before it is closed. The conversation counts
+ * all the same.
+ */
 async function converse(api: Api, keptForMs: number): Promise<void> {
   const begunAt = performance.now();
   await talk(api).catch((error: Error) => {

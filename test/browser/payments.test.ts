@@ -56,7 +56,7 @@ describe('payment links', () => {
     await page.getByLabel('Description').fill(description);
   }
 
-  it('lead from the set-up of a provider to a payment, and the other window follows by itself', async () => {
+  it('are set up, sent and paid, and the other window follows by itself', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
     const { id, path, customer } = await startConversation('Clara');
     const ana = await openAs(path);
