@@ -147,7 +147,10 @@ const ASKS_FOR = anyOf(
   'quero|queria|gostaria de|preciso(?: de)?|prefiro|chamar?|ajuda de',
 );
 const BOT = '(?:bot|chatbot|robot?|machine|maquina)';
-/** The whole clause is the request. A bare "a person" is none: it may say how many people come. */
+/**
+ * The whole clause is the request. A bare "a person" is no request: it may say how many people
+ * come.
+ */
 const ALONE = `(?:^|[.!?;:\\n] *)${anyOf(
   `(?!person|pessoa)${ARTICLES}(?!person|pessoa)${PERSON}(?:,? (?:please|pls|por favor|porfa))?`,
   `${ARTICLES}${PERSON},? (?:please|pls|por favor|porfa)`,
@@ -188,7 +191,7 @@ const NO_BEFORE_PLACE =
 /** With these words, a negation means something else: "I do not understand, so I want …". */
 const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
 
-function asksForPerson(text: string): boolean {
+function matchesRequest(text: string): boolean {
   const folded = foldCase(text).replace(/[^\S\n]+/g, ' ');
   return [...folded.matchAll(REQUESTS)].some(({ index, 0: request }) => {
     const before = folded.slice(Math.max(0, index - 80), index);
@@ -203,7 +206,7 @@ function asksForPerson(text: string): boolean {
  * @param phrases the workspace's own phrases; any of them in the text counts as a request
  */
 export function wantsPerson(text: string, phrases: readonly string[] = []): boolean {
-  if (asksForPerson(text)) return true;
+  if (matchesRequest(text)) return true;
   const words = ` ${wordsOf(text).join(' ')} `;
   return phrases.some((phrase) => {
     const wanted = wordsOf(phrase).join(' ');

@@ -93,7 +93,7 @@ async function waitForTeamIfOff(tx: Tx, conversationId: string): Promise<void> {
  * Finds a conversation that the agent controls, or that waits for a person.
  * @returns null for any other conversation, or when the agent is off
  */
-export async function findControlled(
+export async function findForAgent(
   tx: Tx,
   conversationId: string,
 ): Promise<{
@@ -114,16 +114,17 @@ export async function findControlled(
 }
 
 async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
-  const controlled = await findControlled(tx, conversationId);
-  if (!controlled) return null;
-  const { workspace, settings, mayAnswer } = controlled;
+  const found = await findForAgent(tx, conversationId);
+  if (!found) return null;
+  const { workspace, settings, mayAnswer } = found;
 
   const newest = await findNewestMessages(tx, conversationId, MAX_MESSAGES_READ);
   const untold = await collectUntold(tx, conversationId, newest);
   const progress = await tx.agentTurns.get(conversationId);
-  const isTaken = usesWebhook(settings) && (await isWithWorkflow(tx, controlled.conversation));
+  const isWorkflowAnswering =
+    usesWebhook(settings) && (await isWithWorkflow(tx, found.conversation));
   const unanswered =
-    mayAnswer && !isTaken ? sinceLastReply(newest, progress?.answeredThrough ?? 0) : [];
+    mayAnswer && !isWorkflowAnswering ? sinceLastReply(newest, progress?.answeredThrough ?? 0) : [];
   const tellable = mayAnswer ? untold : untold.filter(isComplete);
   if (unanswered.length === 0 && tellable.length === 0) return null;
   const running = await tx.toolCalls.find({
@@ -142,7 +143,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
-    mayClose: await mayClose(tx, controlled.conversation),
+    mayClose: await mayClose(tx, found.conversation),
     number,
     settings,
     messages: newest.toReversed(),
@@ -159,7 +160,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   };
 }
 
-/** Whether nobody has something to decide or to answer. @param conversation locked */
+/** Whether no decision and no answer is awaited. @param conversation locked */
 export async function mayClose(
   tx: Tx,
   { id: conversationId, pendingApprovals }: Conversation,

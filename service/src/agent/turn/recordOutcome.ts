@@ -12,7 +12,7 @@ import {
 import type { Actor } from '../../platform/actor.ts';
 import type { Deps } from '../../platform/deps.ts';
 import type { Outcome, Spoken } from './decideTurn.ts';
-import { findControlled, isCurrent, mayClose, type LoadedTurn } from './loadTurn.ts';
+import { findForAgent, isCurrent, mayClose, type LoadedTurn } from './loadTurn.ts';
 import { putWebhookTurn } from '../webhook/operations/turns.ts';
 import { noteHandover } from './noteHandover.ts';
 import { putToolCalls } from './putToolCalls.ts';
@@ -33,14 +33,14 @@ export async function recordOutcome(
   const calls =
     outcome.type === 'tool_calls' ? await checkCalls(turn, outcome.calls, deps.bounds) : [];
   return deps.store.transaction(async (tx): Promise<boolean> => {
-    const controlled = await findControlled(tx, turn.conversation.id);
+    const found = await findForAgent(tx, turn.conversation.id);
     const now = deps.clock.now();
-    if (!controlled) {
+    if (!found) {
       // If the agent was turned off, the next turn leaves the customer to the team: see `loadTurn`.
       await scheduleTurn(tx, turn.conversation.id, now);
       return false;
     }
-    const { mayAnswer, conversation } = controlled;
+    const { mayAnswer, conversation } = found;
     if (mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, conversation, turn))) {
       // While the conversation waits for a person, new messages do not schedule a turn. So it is
       // scheduled here.

@@ -5,7 +5,7 @@ import { errorAtBound } from './errorAtBound.ts';
 
 /**
  * The most requests of one workspace that wait for their turn: more than any automation has open.
- * Each holds one of the ten thousand connections.
+ * Each holds one of the server's 10,000 connections.
  */
 const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;

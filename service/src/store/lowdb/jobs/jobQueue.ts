@@ -107,7 +107,7 @@ const byWakeTime = (a: Sleeper, b: Sleeper): number =>
 const byEnd = (a: Lease, b: Lease): number =>
   a.until - b.until || compareText(a.scheduled.job.id, b.scheduled.job.id);
 
-/** A claim on one queue, at a steady time. */
+/** A claim on one queue. `now` is in steady milliseconds. */
 type TakeRequest = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };
 
 /** The groups of one share: those that sleep, by their next job's time, and those that are due. */
@@ -116,13 +116,14 @@ class JobShare {
   readonly sleeping: SortedTree<JobGroup> = sortedTree<JobGroup>(byWakeTime);
   /** Served in turn. */
   readonly awake = new Set<JobGroup>();
-  /** When the first sleeping group wakes up; null while none sleeps. */
+  /** The `nextWakeAt` by which the queue has sorted this share; null while no group sleeps. */
   wakeAt: number | null = null;
 
   constructor(name: string) {
     this.name = name;
   }
 
+  /** When the first sleeping group wakes up. */
   get nextWakeAt(): number | null {
     return this.sleeping.minKey()?.wakeAt ?? null;
   }
@@ -247,6 +248,7 @@ export class JobQueue {
       if (scheduled === null) continue;
       slots.set(group, free - 1);
       this.waiting -= 1;
+      // If it is still awake, it goes to the end of the order in which shares take turns.
       if (this.awake.delete(share)) this.awake.add(share);
       this.reposition(share);
       yield scheduled;
@@ -328,7 +330,7 @@ export class JobQueue {
     this.reposition(share);
   }
 
-  /** Moves the share to its place by its first sleeping group. Removes a share without groups. */
+  /** Sorts the share by when its first group wakes up. Removes a share without groups. */
   private reposition(share: JobShare): void {
     const next = share.nextWakeAt;
     if (share.wakeAt !== next) {
