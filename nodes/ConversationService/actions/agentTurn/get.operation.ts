@@ -9,7 +9,7 @@ export const get: Operation = {
 		value: 'get',
 		action: 'Get agent turn',
 		description:
-			'Get a turn, for example to see whether it is still running before a step that cannot be undone',
+			'Get a turn, for example before a step that cannot be undone, to see whether the turn is still running',
 	},
 	record: AGENT_TURN,
 	fields: [turnField],

@@ -41,7 +41,7 @@ export const publishWebhook = operation('PUT /agent/webhook', {
   addsToStore: 'data',
   summary: 'Publish a workflow as the agent',
   description:
-    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. A workflow that is published already keeps its place, unless you send `take_over` or an owner has let another workflow take over. Publishing the same again changes only the revision, unless you send `turn_on`, and turns that are under way go on.',
+    'From now on, the workflow at this address decides for the agent (`use_webhook`): each turn is sent there, signed. While another workflow is published, the call is refused, unless you send `take_over` or an owner of the workspace has let another workflow take over. Publishing the same again changes only the revision, unless you send `turn_on`, and turns that are under way go on.',
   body: z
     .strictObject({
       endpoint: endpointSchema,
@@ -58,10 +58,10 @@ export const publishWebhook = operation('PUT /agent/webhook', {
       keep_settings: booleanSchema
         .default(false)
         .describe(
-          'Leaves `use_webhook` as it is if a workflow was published here before, as n8n wants it when it starts again',
+          'Leaves `use_webhook` as it is if a workflow was published here before. n8n sends this when it starts again',
         ),
       secret_hash: secretHashSchema.describe(
-        'SHA-256 of the signing secret that the publisher holds. Without it, or when it is another one, the answer shows a new secret.',
+        'SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the current secret, the answer shows a new secret.',
       ),
     })
     .meta({
@@ -95,9 +95,9 @@ export const publishWebhook = operation('PUT /agent/webhook', {
 });
 
 export const unpublishWebhook = operation('DELETE /agent/webhook', {
-  summary: 'Unpublish the agent for the workflow that published it',
+  summary: 'Unpublish the workflow that is the agent',
   description:
-    'The workflow stays what decides for the agent, so nothing else answers by itself: what customers write waits for 60 seconds for it to be published again, then the conversation is handed over to a person. Nothing happens when another workflow is published, or when it was published again since the given revision.',
+    '`use_webhook` stays as it is. While it is on, nothing else answers in place of the workflow: what customers write waits for 60 seconds for the workflow to be published again, then the conversation is handed over to a person. Nothing happens when another workflow is published, or when it was published again since the given revision.',
   query: z.object({
     ...ownerIdentityFields,
     revision: revisionSchema.describe(

@@ -7,7 +7,7 @@ export interface LowdbOptions {
   /** Created when it is missing. One process at a time. */
   readonly folder: string;
   readonly log?: Logger;
-  /** A snapshot is written when the journals exceed this, and exceed the last snapshot. */
+  /** A snapshot is written when the journals are larger than this and than the last snapshot. */
   readonly snapshotAfterBytes?: number;
   /** How long after a failed snapshot the next one begins. */
   readonly snapshotRetryMs?: number;

@@ -92,9 +92,9 @@ function assertFree({ owner: holder, removedAt, isReleased }: AgentWebhook, owne
 }
 
 /**
- * Unpublishes the agent for the workflow that published it. The workflow stays what decides for the
- * agent: what customers write then waits for a minute, and goes to a person. Nothing happens when
- * another workflow published it, or when it was published again since.
+ * Unpublishes the workflow that is the agent. `usesWebhook` stays as it is: what customers write then
+ * waits for a minute, and goes to a person. Nothing happens when another workflow is published, or
+ * when it was published again since.
  * @returns whether this call unpublished it
  */
 export const unpublishWebhook = (
