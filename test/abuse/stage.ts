@@ -64,8 +64,8 @@ export interface Stage {
   /** Like `attack`, but the test itself makes the attack. */
   attackBy(title: string, run: () => Promise<Counts>): Promise<Counts>;
   /**
-   * Expects that memory is back, that a restart and a crash lose nothing, and that nothing honest
-   * was refused.
+   * Expects that memory is freed again, that a restart and a crash lose nothing, and that nothing
+   * honest was refused.
    * @param mayGrowMiB how much the attack may leave stored
    */
   expectNoHarm(options?: { readonly mayGrowMiB?: number }): Promise<void>;
@@ -144,7 +144,7 @@ export async function onStage(
       const bounds = await boundsReached(url);
       addToSummary({
         attack: title,
-        before: during && before,
+        before,
         during,
         notes: [
           `attacker: ${counted.join(', ') || 'counted nothing'}`,

@@ -26,7 +26,7 @@ interface HookJob {
   readonly body: string;
 }
 
-/** The same retries and time-out as the service's. */
+/** As many attempts as the service makes, the first retry as soon, and the same time-out. */
 export const JOB_OPTIONS = {
   attempts: 4,
   backoff: { type: 'exponential', delay: 5000 },

@@ -94,7 +94,7 @@ export async function measureMessages(
     settings: [
       `API writes: ${calls} a run (bare ${bareCalls}), ${effort.rounds} rounds after a warm-up, over ${CONNECTIONS} connections to ${writers.conversations.length} conversations; the same undici loop calls both servers. ` +
         `Answers of ${Buffer.byteLength(teamAnswer)} and ${Buffer.byteLength(chatAnswer)} bytes. ` +
-        'Ours checks the key, the rate limit and the body, masks, and answers once the message is durable; the bare route parses the body and answers the same bytes; with helmet, it sends the same security headers. ' +
+        'Ours checks the key, the rate limit and the body, masks contact details, and answers once the message is durable; the bare route parses the body and answers the same bytes; with helmet, it sends the same security headers. ' +
         'With a subscription, the signed deliveries of the messages go out at the same time on the same cores.',
     ],
   };

@@ -82,12 +82,12 @@ const arrivalOf = (count: number) =>
   });
 
 function report(): SinkReport {
-  const counted = arrivals.slice(Math.max(0, heldAtRelease - 1));
-  const gaps = counted.slice(1).map((at, i) => at - counted[i]!);
+  const times = arrivals.slice(Math.max(0, heldAtRelease - 1));
+  const gaps = times.slice(1).map((at, i) => at - times[i]!);
   const { user, system } = process.cpuUsage();
   return {
     received: arrivals.length,
-    seconds: (counted.at(-1)! - counted[0]!) / 1000,
+    seconds: (times.at(-1)! - times[0]!) / 1000,
     counted: gaps.length,
     longestGapMs: gaps.reduce((a, b) => Math.max(a, b), 0),
     p99GapMs: quantile(gaps, 0.99),

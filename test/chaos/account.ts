@@ -54,10 +54,10 @@ export const acceptedAt = (ledger: DeliveryLedger, path: string): string => {
 };
 
 /**
- * Defines the tests of the account: every actor acted more often than there were rounds, and nothing
+ * Defines the tests of the outcome: every actor acted more often than there were rounds, and nothing
  * was lost, doubled or changed.
  */
-export function testAccount(
+export function testOutcome(
   rounds: number,
   actors: () => Actors,
   ledger: DeliveryLedger,

@@ -26,7 +26,7 @@ import {
   acceptedAt,
   inWords,
   print,
-  testAccount,
+  testOutcome,
   recover,
   settleActors,
   settleDeliveries,
@@ -133,7 +133,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       tls = await writeTlsFiles(await sharedTestCa());
       folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
       await mkdir(join(folder, 'data'));
-      const { key } = await newWorkspace('Chaos'); // the oldest: it gets customers who name none
+      // The oldest: it gets customers who name no workspace.
+      const { key } = await newWorkspace('Chaos');
       const workspace = await newWorkspace('Workflow');
       url = `http://127.0.0.1:${await freePort()}`;
       api = apiClient(url, key);
@@ -301,7 +302,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     );
   }
 
-  testAccount(ROUNDS, () => actors, ledger, PATHS);
+  testOutcome(ROUNDS, () => actors, ledger, PATHS);
 
   it('was killed at every kind of moment, if there were 50 rounds or more', () => {
     if (ROUNDS >= 50) expect([...killed.keys()].sort()).toEqual([...MOMENTS].sort());

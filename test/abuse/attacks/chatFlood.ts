@@ -1,6 +1,6 @@
 // Countless chats, with long messages in each. One address had 60 sessions a minute with 60
-// messages a minute each: 126,000 messages of 4 kB in 8.5 minutes ended a heap of 600 MB, and the
-// next start with that heap too.
+// messages a minute each: after 126,000 messages of 4 kB in 8.5 minutes, the service ran out of its
+// heap of 600 MB, and again at its next start with that heap.
 import { randomUUID } from 'node:crypto';
 import { strangerAddress } from '../addresses.ts';
 import { attack, inParallel, openChat, write, type Target, type Visitor } from './attack.ts';

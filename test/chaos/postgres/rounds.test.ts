@@ -20,7 +20,7 @@ import {
   acceptedAt,
   inWords,
   print,
-  testAccount,
+  testOutcome,
   settleActors,
   settleDeliveries,
   type Actors,
@@ -245,7 +245,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     );
   }
 
-  testAccount(ROUNDS, () => actors, ledger, PATHS);
+  testOutcome(ROUNDS, () => actors, ledger, PATHS);
 
   it('had every kind of failure, if there were 60 rounds or more', () => {
     if (ROUNDS >= 60) expect([...played.keys()].sort()).toEqual([...KINDS].sort());

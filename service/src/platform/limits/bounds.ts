@@ -55,7 +55,7 @@ export const BOUNDS = {
   workspace_deliveries: 'A workspace has its share of the deliveries under way. The others wait.',
   workspace_tool_calls: 'A workspace has its share of the tool calls under way. The others wait.',
   workspace_test_calls:
-    'A workspace waits for its share of the test calls of tools. The next one gets 429.',
+    'A workspace has its share of the requests that wait for test calls of tools. The next one gets 429.',
   workspace_waiting_payments:
     'A workspace has its share of the requests that wait for payment pages. The next one is answered `creating` at once.',
   workspace_answers:

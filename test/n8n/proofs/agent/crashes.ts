@@ -29,7 +29,7 @@ export function provesCrashes(stage: () => Stage): void {
 
     it('of the service: an answer by an operation arrives afterwards, once', async () => {
       const { asked, answer } = holdAnswer();
-      const workflow = await thinking.publishWay('operations');
+      const workflow = await thinking.publishAgent('operations');
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
@@ -42,7 +42,7 @@ export function provesCrashes(stage: () => Stage): void {
 
     it('of the service: an answer by the last node is lost, and the team gets the conversation in time', async () => {
       const { asked, answer } = holdAnswer();
-      await thinking.publishWay('its last node', { timeout: 5 });
+      await thinking.publishAgent('its last node', { timeout: 5 });
       const customer = await stage().customerWrites('Hello');
       await asked;
       await stage().service.crashAndRestart();
@@ -54,7 +54,7 @@ export function provesCrashes(stage: () => Stage): void {
       'of n8n, before the workflow answers by %s: the team gets the conversation in time',
       async (way) => {
         const { asked, answer } = holdAnswer();
-        await thinking.publishWay(way, { timeout: 5 });
+        await thinking.publishAgent(way, { timeout: 5 });
         const customer = await stage().customerWrites('Hello');
         await asked;
         await stage().n8n.kill();

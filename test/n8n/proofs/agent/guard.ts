@@ -10,7 +10,7 @@ export function provesGuard(stage: () => Stage): void {
   describe.each(WAYS)('a workflow that is the agent and answers by %s', (way) => {
     const thinking = withThinking(stage);
     const { untilTurn, untilExecutions } = thinking;
-    const workflow = thinking.publishWayForAll(way);
+    const workflow = thinking.publishAgentForAllTests(way);
     const texts = async (customer: { read(): Promise<{ text: string }[]> }) =>
       (await customer.read()).map(({ text }) => text);
 

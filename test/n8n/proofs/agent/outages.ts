@@ -19,7 +19,7 @@ export function provesOutages(stage: () => Stage): void {
     };
 
     describe('answering by its last node', () => {
-      const workflow = thinking.publishWayForAll('its last node');
+      const workflow = thinking.publishAgentForAllTests('its last node');
 
       it('answers once it is published again', async () => {
         echo();
@@ -56,7 +56,7 @@ export function provesOutages(stage: () => Stage): void {
           await late.opened;
           return { reply: 'Far too late' };
         });
-        const workflow = await thinking.publishWay(way, { timeout: 5 });
+        const workflow = await thinking.publishAgent(way, { timeout: 5 });
         const customer = await stage().customerWrites('Hello');
         await untilWithTeam(customer);
         late.open();

@@ -70,7 +70,7 @@ export function provesRaces(stage: () => Stage): void {
 
     /** Runs races, a few at a time. @param first the number of the first one */
     const run = async (way: Way, count: number, first: number) => {
-      const workflow = await thinking.publishWay(way);
+      const workflow = await thinking.publishAgent(way);
       thinking.server.answerBy(async ({ chatInput }) => {
         await randomMoment();
         return { reply: chatInput.replaceAll('\n', ' ') };

@@ -17,9 +17,9 @@ export interface Thinking extends AgentRunner {
   /** What the workflows ask. They answer with its answers. */
   readonly server: ThinkingServer;
   /** Makes a workflow the agent that asks `server` and answers in this way. */
-  publishWay(way: Way, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  publishAgent(way: Way, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
   /** Does the same once, for all tests of the surrounding describe. */
-  publishWayForAll(way: Way): () => Workflow;
+  publishAgentForAllTests(way: Way): () => Workflow;
 }
 
 /** Makes workflows the agent that think for as long as a test wants. */
@@ -41,9 +41,9 @@ export function withThinking(stage: () => Stage): Thinking {
     get server() {
       return server!;
     },
-    publishWay: (way, triggerParameters) =>
+    publishAgent: (way, triggerParameters) =>
       runner.publish(FILES[way], askServer(triggerParameters)),
-    publishWayForAll: (way) => runner.publishForAll(FILES[way], askServer()),
+    publishAgentForAllTests: (way) => runner.publishForAll(FILES[way], askServer()),
   };
 }
 
