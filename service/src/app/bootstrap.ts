@@ -28,7 +28,7 @@ export async function bootstrap(
   deps: Deps,
   { bootstrap: given, role }: Pick<Config, 'bootstrap' | 'role'>,
 ): Promise<string | null> {
-  // The first member may have joined by an invitation that the command line made.
+  // Data of an earlier version may not name the owner.
   await deps.store.transaction(recordOwner);
   const isGiven = Object.values(given).some((value) => value !== undefined);
   if (isGiven && !(await findWorkspace(deps))) await setUp(deps, given);
@@ -49,14 +49,12 @@ async function setUp(deps: Deps, given: Config['bootstrap']): Promise<void> {
         createdBy: 'environment',
         given: apiKey,
       });
-    if (adminEmail !== undefined && passwordHash !== null) {
+    if (adminEmail !== undefined && passwordHash !== null)
       await createMember(within, workspace, {
         name: adminEmail.split('@')[0]!,
         email: adminEmail,
         passwordHash,
       });
-      await recordOwner(tx);
-    }
   });
 }
 
@@ -112,7 +110,6 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
           name: 'First key',
           createdBy: setup.memberName,
         });
-        await recordOwner(tx);
         if (setup.n8nOrigin !== undefined) await n8n.put(tx, setup.n8nOrigin, member.name);
         return { key, sessionToken: await startSession(within, member) };
       });

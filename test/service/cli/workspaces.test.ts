@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../service/src/app/config.ts';
 import { startService, type Service } from '../../../service/src/app/service.ts';
-import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { apiClient, chatCustomer, type ApiClient } from '../../helpers/apiClient.ts';
+import { browserless, MEMBER } from '../../helpers/browserless.ts';
 import { commandHere } from '../../helpers/commandHere.ts';
 import { freePort, runCommand } from '../../helpers/program.ts';
 import { freshStorage, type Storage } from '../../helpers/storage.ts';
+import { teamOfTwo } from '../../helpers/teamOfTwo.ts';
 
 describe('workspaces made on the command line', () => {
   let storage: Storage;
   let env: Record<string, string>;
   let url: string;
   let service: Service | undefined;
+  let firstLink: string;
+  let firstApi: ApiClient;
   beforeAll(async () => {
     storage = await freshStorage();
     const port = await freePort();
@@ -28,6 +32,8 @@ describe('workspaces made on the command line', () => {
   }
   const post = (path: string, fields: Record<string, string>) =>
     fetch(url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) });
+
+  const linkIn = (text: string) => text.match(/http:\/\/localhost:\d+\/join\?token=\S+/)![0];
 
   it('lists nothing where there is none', async () =>
     expect(await here('workspace', 'list')).toEqual({ code: 0, out: '', err: '' }));
@@ -55,7 +61,8 @@ describe('workspaces made on the command line', () => {
       (await two.get('/api/conversations')).body.data.length,
     ]).toEqual([0, 1]);
 
-    const link = second.err.match(/http:\/\/localhost:\d+\/join\?token=\S+/)![0];
+    [firstApi, firstLink] = [one, linkIn(first.err)];
+    const link = linkIn(second.err);
     expect(new URL(link).origin).toBe(url);
     expect((await fetch(link)).status).toBe(200);
     const token = new URL(link).searchParams.get('token')!;
@@ -67,6 +74,17 @@ describe('workspaces made on the command line', () => {
     const screen = await fetch(`${url}/conversations`, { headers: { cookie } });
     expect([screen.status, (await screen.text()).includes('hello')]).toEqual([200, true]);
     expect((await join()).status).toBe(404);
+  });
+
+  it('give the service to the first member of the oldest, who stays its owner when removed', async () => {
+    const token = new URL(firstLink).searchParams.get('token')!;
+    await browserless(url).post('/join', { ...MEMBER, token, name: 'Ana' });
+    const { ben, benId } = await teamOfTwo({ url, api: firstApi });
+    const { body } = await firstApi.get('/api/members');
+    const { id } = body.data.find((member: { id: string }) => member.id !== benId);
+    await ben.get('/team');
+    await ben.post(`/team/members/${id}/remove`);
+    expect((await ben.get('/settings')).text).toContain('has left the team');
   });
 
   it('let an only owner choose another password, by a link from the machine', async () => {

@@ -151,7 +151,7 @@ const BOT = '(?:bot|chatbot|robot?|machine|maquina)';
  * The whole clause is the request. A bare "a person" is no request: it may say how many people
  * come.
  */
-const ALONE = `(?:^|[.!?;:\\n] *)${anyOf(
+const ALONE = `(?<=^ *|[.!?;:\\n] *)${anyOf(
   `(?!person|pessoa)${ARTICLES}(?!person|pessoa)${PERSON}(?:,? (?:please|pls|por favor|porfa))?`,
   `${ARTICLES}${PERSON},? (?:please|pls|por favor|porfa)`,
 )} *(?=$|[.!?;:\\n])`;

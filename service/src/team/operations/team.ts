@@ -12,6 +12,7 @@ import {
   type Invite,
   type Role,
 } from '../workspace.ts';
+import { recordOwner } from './owner.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
 declare module '../../platform/deps.ts' {
@@ -66,7 +67,10 @@ export const createMember = (
     putMember(tx, { workspaceId: workspace.id, name, email, passwordHash }, clock.now()),
   );
 
-/** As `createMember`, within the caller's transaction. The first member of a workspace is an owner. */
+/**
+ * As `createMember`, within the caller's transaction. The first member of a workspace is one of its
+ * owners, and the first of the oldest workspace is the owner of the service.
+ */
 export async function putMember(
   tx: Tx,
   fields: Omit<Member, 'id' | 'createdAt'>,
@@ -85,6 +89,7 @@ export async function putMember(
     createdAt: timestamp(now),
   };
   await tx.members.put(member);
+  await recordOwner(tx);
   return member;
 }
 

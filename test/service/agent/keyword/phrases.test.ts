@@ -18,6 +18,8 @@ describe('the customer wants a person', () => {
     'is there a real person I can talk to?',
     'could a colleague contact me',
     "I don't want to talk to a bot",
+    'It did not work. Agent please',
+    'This does not help\nhuman',
     "I don't understand I want to talk to a person",
     "why can't I talk to a human?",
     'quiero hablar con un asesor',
