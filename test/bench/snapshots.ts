@@ -69,17 +69,17 @@ export async function measureSnapshots(effort: Effort): Promise<PartResult> {
     ],
     figures: [
       {
-        name: 'During a snapshot: p50 of API writes, beside it without',
+        name: 'During a snapshot: p50 of API writes, beside: without one',
         ours: ms(at(0.5, 'during')),
         beside: ms(at(0.5, 'without')),
       },
       {
-        name: 'During a snapshot: event loop late by, p99, beside it without',
+        name: 'During a snapshot: event loop late by, p99, beside: without one',
         ours: ms(delay('p99Ms', 'during')),
         beside: ms(delay('p99Ms', 'without')),
       },
       {
-        name: 'During a snapshot: longest computing without a break, beside it without',
+        name: 'During a snapshot: longest computing without a break, beside: without one',
         ours: ms(delay('longestTurnMs', 'during')),
         beside: ms(delay('longestTurnMs', 'without')),
       },

@@ -355,7 +355,7 @@ export const publishTool = operation('PUT /tools/published/:name', {
 });
 
 export const unpublishTool = operation('DELETE /tools/published/:name', {
-  summary: 'Pause a tool for the workflow that published it',
+  summary: 'Unpublish a workflow, which pauses its tool',
   description:
     'The tool is never removed. For 60 seconds its calls wait, those that wait for approval too; if it is not published again by then, they are cancelled. Nothing happens when it is gone, when another workflow published it, or when it was published again since the given revision.',
   query: z.object({
