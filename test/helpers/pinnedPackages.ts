@@ -50,7 +50,7 @@ export const isComplete = (folder: string): boolean => existsSync(markerOf(folde
 /**
  * The folder with the packages' `node_modules`; installs them first when they are missing. Two
  * callers at once: one installs, the other waits for it.
- * @param say is told what takes so long, in lines for a person
+ * @param say gets lines for a person, which say why it takes so long
  */
 export async function ensureInstalled(
   packages: PinnedPackages,

@@ -35,7 +35,7 @@ export const isRuntimeInstalled = async () => isComplete(await folderOf(N8N));
 
 /**
  * The pinned runtime; installs it first when it is missing.
- * @param say is told what takes so long, in lines for a person
+ * @param say gets lines for a person, which say why it takes so long
  */
 export async function ensureRuntime(say?: (line: string) => void): Promise<Runtime> {
   const folder = await ensureInstalled(N8N, say);

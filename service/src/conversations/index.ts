@@ -66,7 +66,7 @@ export {
   eventPayload,
   messagePayload,
 } from './payload.ts';
-export { readMarkId, unreadOf } from './readMark.ts';
+export { idOfReadMark, unreadOf } from './readMark.ts';
 export { MAX_NOTE_CHARACTERS, newSystemNote, type SystemNote } from './systemNote.ts';
 export { assignConversation, releaseAll } from './operations/assign.ts';
 export {

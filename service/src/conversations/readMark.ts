@@ -12,5 +12,5 @@ export interface ReadMark extends Document {
 export const unreadOf = ({ status, customerMessageCount }: Conversation, seen: number): number =>
   status === 'closed' ? 0 : Math.max(0, customerMessageCount - seen);
 
-export const readMarkId = (memberId: string, conversationId: string): string =>
+export const idOfReadMark = (memberId: string, conversationId: string): string =>
   `${memberId}:${conversationId}`;

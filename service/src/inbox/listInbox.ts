@@ -7,7 +7,7 @@ import {
   readWordQuery,
   type WordQuery,
   searchConversations,
-  readMarkId,
+  idOfReadMark,
   unreadOf,
   type Message,
   findNewestMessages,
@@ -171,7 +171,7 @@ async function viewItem(
   member: Member,
 ): Promise<Omit<InboxItem, 'match'>> {
   const newest = await findNewestMessages(tx, conversation.id, MAX_LOOKED_AT);
-  const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
+  const mark = await tx.readMarks.peek(idOfReadMark(member.id, conversation.id));
   return {
     conversation,
     contact,

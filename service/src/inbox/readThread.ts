@@ -6,7 +6,7 @@ import {
   findLastConversation,
   type Message,
   peekConversation,
-  readMarkId,
+  idOfReadMark,
   type SystemNote,
 } from '../conversations/index.ts';
 import type { Deps } from '../platform/deps.ts';
@@ -88,7 +88,7 @@ async function markRead(
   member: Member,
   { id, customerMessageCount }: Conversation,
 ): Promise<void> {
-  const markId = readMarkId(member.id, id);
+  const markId = idOfReadMark(member.id, id);
   const mark = await tx.readMarks.get(markId);
   if ((mark?.customerMessages ?? 0) >= customerMessageCount) return;
   await tx.readMarks.put({

@@ -72,6 +72,7 @@ export const startNginx: StartProxy = async (program, [first, second]) => {
     ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', join(folder, 'error.log')],
     {},
     url,
+    // nginx itself answers this address, even when no API process runs.
     () => fetch(`${url}/metrics`).then(({ status }) => status === 404),
   );
   return { url, stop: () => proxy.stop().then(() => rm(folder, { recursive: true, force: true })) };

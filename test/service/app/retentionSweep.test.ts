@@ -9,7 +9,7 @@ import {
 } from '../../../service/src/conversations/conversation.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
-import { readMarkId } from '../../../service/src/conversations/readMark.ts';
+import { idOfReadMark } from '../../../service/src/conversations/readMark.ts';
 import type { Message } from '../../../service/src/conversations/message.ts';
 import { removeOldConversations } from '../../../service/src/app/retention/removeOldConversations.ts';
 import type { Payment } from '../../../service/src/payments/payment.ts';
@@ -124,7 +124,7 @@ describe('what retention removes', () => {
       data: {},
     });
     for (const memberId of ['mbr_1', 'mbr_2'])
-      await tx.readMarks.put({ id: readMarkId(memberId, id), memberId, customerMessages: 1 });
+      await tx.readMarks.put({ id: idOfReadMark(memberId, id), memberId, customerMessages: 1 });
     return conversation;
   }
 

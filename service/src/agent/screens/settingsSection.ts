@@ -46,7 +46,7 @@ function settingsForm(signedIn: SignedIn, page: AgentPage): View {
     ${formProblems(form)}
     <form method="post" action="/agent">
       ${csrfField(signedIn)}
-      ${wordsFields(form, page)}
+      ${textFields(form, page)}
       ${languageFields(form)}
       ${paymentLinksField(form)}
       ${phrasesField(form)}
@@ -88,7 +88,7 @@ const settingsValues = (settings: AgentSettings): FormValues => ({
   ...Object.fromEntries(settings.languages.map((language) => [`language_${language}`, 'on'])),
 });
 
-const wordsFields = (form: FormState, parts: AgentParts): View => html`
+const textFields = (form: FormState, parts: AgentParts): View => html`
   ${field({
     name: 'name',
     label: 'Name',
@@ -107,12 +107,12 @@ const wordsFields = (form: FormState, parts: AgentParts): View => html`
     name: 'instructions',
     label: 'Instructions',
     form,
-    help: `What the agent is for, what it knows, and how it writes. ${whoReadsThem(parts)}`,
+    help: `What the agent is for, what it knows, and how it writes. ${whoGetsInstructions(parts)}`,
     attributes: { rows: 8, maxlength: MAX_INSTRUCTIONS_CHARACTERS },
   })}
 `;
 
-const whoReadsThem = ({ settings, model }: AgentParts): string => {
+const whoGetsInstructions = ({ settings, model }: AgentParts): string => {
   if (usesWebhook(settings)) return 'The workflow gets them with every turn.';
   return model.host === null
     ? 'Only a language model or a workflow uses them. The keyword agent does not.'
@@ -150,6 +150,6 @@ const phrasesField = (form: FormState): View =>
     name: 'handover_phrases',
     label: 'Phrases that ask for a person',
     form,
-    help: 'One per line. When a message of a customer contains one, the conversation is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
+    help: 'One per line. When a customer’s message contains one, the conversation is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
     attributes: { rows: 3 },
   });

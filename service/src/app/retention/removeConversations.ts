@@ -2,7 +2,7 @@ import { findOpenTurns } from '../../agent/webhook/operations/turns.ts';
 import { lockOutbound } from '../../channels/outbound/queueOutbound.ts';
 import { isForgotten, type RemovedKind } from '../../conversations/contact.ts';
 import { type Conversation, positionOf } from '../../conversations/conversation.ts';
-import { readMarkId } from '../../conversations/readMark.ts';
+import { idOfReadMark } from '../../conversations/readMark.ts';
 import { nextWorkAt } from '../../payments/payment.ts';
 import type { Batch, From } from '../../platform/http/page.ts';
 import type { Tx } from '../../store/collections.ts';
@@ -250,7 +250,7 @@ export async function removeConversation(
   const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
   // Most have none. To delete a mark that is not there would lock its id: PostgreSQL has few such locks.
   const marks = await Promise.all(
-    members.map((member) => tx.readMarks.peek(readMarkId(member.id, id))),
+    members.map((member) => tx.readMarks.peek(idOfReadMark(member.id, id))),
   );
   let removed = 1;
   for (const mark of marks) if (mark) removed += Number(await tx.readMarks.delete(mark.id));

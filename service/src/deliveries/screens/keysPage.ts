@@ -1,5 +1,5 @@
 import { memberNote, type ApiKey, type SignedIn } from '../../team/index.ts';
-import type { WeekOf } from '../../overview/index.ts';
+import type { DailyCounts } from '../../overview/index.ts';
 import type { SubscriptionHealth } from '../operations/subscriptions.ts';
 import { type FormState, newForm } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
@@ -24,7 +24,7 @@ export interface KeysPageExtras {
 interface KeysPage extends KeysPageExtras {
   readonly apiKeys: readonly ApiKey[];
   readonly subscriptions: readonly SubscriptionHealth[];
-  readonly week: WeekOf;
+  readonly week: DailyCounts;
   readonly now: Date;
 }
 

@@ -15,7 +15,7 @@ import { badge } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { exactTimeView, timeView } from '../../platform/html/times.ts';
 import { isOwner, type SignedIn } from '../../team/index.ts';
-import { sparkLine, type WeekOf } from '../../overview/index.ts';
+import { sparkLine, type DailyCounts } from '../../overview/index.ts';
 
 /** For headings and links: `message.received and 2 more`. */
 export function eventsInWords(subscription: Subscription): string {
@@ -152,7 +152,7 @@ function adviceOn({ statusCode }: Attempt, undelivered: number): string {
  */
 export const subscriptionsList = (
   all: readonly SubscriptionHealth[],
-  week: WeekOf,
+  week: DailyCounts,
   now: Date,
 ): View => html`
   <p>
@@ -192,7 +192,7 @@ function originOf({ owner, source }: Subscription): View {
 
 const subscriptionItem = (
   { subscription, lastFailure, undelivered }: SubscriptionHealth,
-  week: WeekOf,
+  week: DailyCounts,
   now: Date,
 ): View => html`
   <li>

@@ -32,6 +32,7 @@ export class Semaphore {
   }
 
   async run<T>(fn: () => T | Promise<T>): Promise<T> {
+    // No await when a place is free, so that `fn` starts at once.
     if (!this.tryAcquire()) await this.acquire();
     try {
       return await fn();

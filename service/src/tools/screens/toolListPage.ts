@@ -1,6 +1,6 @@
 import { memberNote, type SignedIn } from '../../team/index.ts';
 import type { ToolWithLastCall } from '../operations/tools.ts';
-import { sparkLine, type WeekOf } from '../../overview/index.ts';
+import { sparkLine, type DailyCounts } from '../../overview/index.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
 import { liveSection } from '../../platform/html/liveSection.ts';
@@ -15,7 +15,7 @@ export const toolListPage = (
     dailyCalls,
     notice,
     isAgentOn,
-  }: { now: Date; dailyCalls: WeekOf; notice: unknown; isAgentOn: boolean },
+  }: { now: Date; dailyCalls: DailyCounts; notice: unknown; isAgentOn: boolean },
 ): View =>
   teamPage(
     signedIn,
@@ -39,7 +39,7 @@ export const toolListPage = (
 /** The part of the page that live updates replace. */
 export const toolTable = (
   tools: readonly ToolWithLastCall[],
-  dailyCalls: WeekOf,
+  dailyCalls: DailyCounts,
   now: Date,
 ): View => html`
   <div id="tools" class="scroll">
@@ -65,7 +65,11 @@ export const toolTable = (
   </div>
 `;
 
-const toolRow = ({ tool, lastCall }: ToolWithLastCall, dailyCalls: WeekOf, now: Date): View => html`
+const toolRow = (
+  { tool, lastCall }: ToolWithLastCall,
+  dailyCalls: DailyCounts,
+  now: Date,
+): View => html`
   <tr>
     <th scope="row">
       <a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a>
