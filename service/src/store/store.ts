@@ -51,8 +51,8 @@ type DocumentOf<C> = C extends CollectionDefinition<infer Doc> ? Doc : never;
 
 export interface Query<Doc> {
   /**
-   * The value that each of these fields must have. The schema needs an index with this `orderBy`
-   * whose `on` fields are all named here, and each field must be in some index.
+   * The value that each of these fields must have. The schema needs an index that has the query's
+   * `orderBy` and no `on` field besides these. Each of these must be in this index or another one.
    */
   readonly where: Partial<Pick<Doc, ScalarField<Doc>>>;
   /** Default `id`. */
@@ -99,9 +99,9 @@ export interface Collection<Doc extends Document> {
   /** Finds by words, the highest id first. Like `find`, reads without locking. */
   search(query: WordSearch): Promise<readonly Doc[]>;
   /**
-   * Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. A unique
-   * value that another document gives up in the same transaction can be put after a `find` in the
-   * collection.
+   * Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. To put a
+   * unique value that another document loses in the same transaction, first `find` in the
+   * collection: that carries out the earlier writes.
    */
   put(doc: Doc): Promise<void>;
   /** @returns whether there was a document */
@@ -217,11 +217,19 @@ export interface StoreStats {
 }
 
 /**
- * What the service must refuse because the store's memory is nearly full, the least first: nothing,
- * new visitors of holders that have more than is free, everything that these holders add, all new
- * visitors (only when there is one holder), all additions.
+ * What the service must refuse because the store's memory is nearly full, the least first. A holder
+ * is what documents are counted towards: in this service, a workspace.
  */
-export type Refusal = 'nothing' | 'visitors_of_largest' | 'largest' | 'visitors' | 'additions';
+export type Refusal =
+  | 'nothing'
+  /** New visitors of holders that have more than is free. */
+  | 'visitors_of_largest'
+  /** Everything that these holders add. */
+  | 'largest'
+  /** All new visitors. Only when there is one holder. */
+  | 'visitors'
+  /** Everything that adds. */
+  | 'additions';
 
 /** How full the memory of an embedded store is. */
 export interface StorePressure {
@@ -237,7 +245,7 @@ export interface StorePressure {
   /** The largest holder's part of everything stored, from 0 to 1. */
   readonly largestShare: number;
   /** A holder's part of everything stored, from 0 to 1. */
-  shareOf(holder: string): number;
+  storedShareOf(holder: string): number;
   /** Whether a holder has more than is free. */
   holdsTooMuch(holder: string): boolean;
   /** All holders, the largest first. */

@@ -35,7 +35,7 @@ const shares = () =>
   Object.fromEntries(
     store
       .pressure!.holders()
-      .map((holder) => [holder, Math.round(store.pressure!.shareOf(holder) * 100)]),
+      .map((holder) => [holder, Math.round(store.pressure!.storedShareOf(holder) * 100)]),
   );
 
 it('follows what is added, replaced and removed, leaves out what was rolled back, and is counted again at a start', async () => {

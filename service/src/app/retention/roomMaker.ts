@@ -106,7 +106,7 @@ export class RoomMaker {
       this.#named.set(id, now);
       const workspace = await this.#options.store.transaction((tx) => tx.workspaces.peek(id));
       if (workspace === null) continue;
-      const percent = Math.round(pressure.shareOf(id) * 100);
+      const percent = Math.round(pressure.storedShareOf(id) * 100);
       this.#options.log.warn(
         { workspace: workspace.slug, percent },
         'the memory is nearly full and this workspace stores more than is free: what it adds is refused, so that the others can continue',

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { sendErrorPage } from '../../platform/html/errorPage.ts';
-import { showOnly } from '../../platform/html/permitted.ts';
+import { showOnlyPermitted } from '../../platform/html/permitted.ts';
 import { signedInOf } from '../../team/signedIn.ts';
 import { isOwner } from '../../team/workspace.ts';
 
@@ -78,7 +78,7 @@ export const ownersOnly: RequestHandler = (request, response, next) => {
   const { member } = signedInOf(response);
   if (isOwner(member)) return next();
   const may = (method: string, address: string) => mayMember(member.id, method, address);
-  showOnly(response, may);
+  showOnlyPermitted(response, may);
   if (may(request.method, `${request.baseUrl}${request.path}`)) return next();
   sendErrorPage(
     response,

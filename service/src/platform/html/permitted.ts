@@ -9,7 +9,8 @@ type View = VNode | readonly View[] | string | number | null | false | undefined
 type May = (method: string, address: string) => boolean;
 
 /** From here on, the response's pages leave out forms and links that the reader may not use. */
-export const showOnly = (response: Response, may: May): void => void (response.locals.may = may);
+export const showOnlyPermitted = (response: Response, may: May): void =>
+  void (response.locals.may = may);
 
 /** The page without the forms and links that its reader may not use. */
 export function permitted(response: Response, view: View): View {
@@ -45,15 +46,15 @@ function withoutForbidden(view: View, may: May): View {
 }
 
 /** Whether a `details` element only opens a form that the reader may not send. */
-const isWithheldForm = (all: View, permitted: View): boolean =>
-  hasElement(all, isFormOpener) && hasElement(all, isForm) && !hasElement(permitted, isForm);
+const isWithheldForm = (all: View, remaining: View): boolean =>
+  hasElement(all, isFormOpener) && hasElement(all, isForm) && !hasElement(remaining, isForm);
 
 const isForm = ({ type }: Element): boolean => type === 'form';
 
 const isFormOpener = ({ type, props }: Element): boolean =>
   type === 'summary' && props?.class === 'open-form';
 
-/** Whether the view, or something in it, is such an element. */
+/** Whether the view, or something in it, is an element that matches. */
 function hasElement(view: View, matches: (element: Element) => boolean): boolean {
   if (Array.isArray(view)) return view.some((each: View) => hasElement(each, matches));
   if (view === null || typeof view !== 'object') return false;

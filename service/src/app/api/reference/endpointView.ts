@@ -65,7 +65,10 @@ function bodyView({ requestBody }: OperationObject): View {
   );
 }
 
-/** Errors have a list of their own. A receiver's answers to an event have no content. */
+/**
+ * An answer without content, such as a receiver's to an event, is one line. Errors are left out:
+ * they have a list of their own.
+ */
 function answerView(
   { operationId }: OperationObject,
   status: string,

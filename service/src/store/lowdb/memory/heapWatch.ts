@@ -110,7 +110,7 @@ export class HeapWatch {
       marks: MARKS,
       measurement,
       largestShare: usage.largestShare,
-      shareOf: (holder) => usage.shareOf(holder),
+      storedShareOf: (holder) => usage.shareOf(holder),
       holdsTooMuch: (holder) => isTooMuch(usage.shareOf(holder), fill),
       holders: () => usage.inOrder(),
     };
