@@ -57,7 +57,7 @@ export function findText(
 /**
  * Reads the text of a field, blanks around it included.
  * @param what as in "text of the note"
- * @param orElse what to do to send no text
+ * @param hintWhenEmpty a sentence on how to send no text, with a blank before it
  * @throws NodeOperationError when it is blank, or is or contains an object or a list
  */
 export function getText(
@@ -65,12 +65,12 @@ export function getText(
 	field: string,
 	itemIndex: number,
 	what: string,
-	orElse = '',
+	hintWhenEmpty = '',
 ): string {
 	const text = findText(context, field, itemIndex);
 	if (text) return text;
 	throw new NodeOperationError(context.getNode(), `The ${what} is empty`, {
 		itemIndex,
-		description: `Enter a text, or an expression that has a value for every item.${orElse}`,
+		description: `Enter a text, or an expression that has a value for every item.${hintWhenEmpty}`,
 	});
 }

@@ -19,7 +19,7 @@ import type { Work } from '../platform/jobs/worker.ts';
 import type { ServiceMetrics } from './serviceMetrics.ts';
 import type { StopTogether } from '../platform/jobs/stopTogether.ts';
 
-interface WorkParts extends Work {
+interface WorkOptions extends Work {
   readonly outbound: OutboundClient;
   readonly config: Config;
   readonly model: AgentModel;
@@ -39,7 +39,7 @@ export interface StartedWork {
 /**
  * Starts the workers of all queues. Processes that only answer requests do not call it.
  */
-export async function startWork(work: WorkParts, parts: StopTogether): Promise<StartedWork> {
+export async function startWork(work: WorkOptions, parts: StopTogether): Promise<StartedWork> {
   const { deps, outbound, log, config, metrics } = work;
   const { store, clock } = deps;
   await logOverdue(store, log);

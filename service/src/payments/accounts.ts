@@ -13,7 +13,7 @@ export const openPaymentAccount = (
   account: PaymentAccount,
 ): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });
 
-/** Lets the adapter's own time-out end first, which says in words that no answer came. */
+/** The adapter's own time-out comes first: its error says in words that no answer came. */
 const TEST_MARGIN_MS = 5000;
 
 /**

@@ -9,7 +9,7 @@ export const revokePreviousSecrets: Operation = {
 		value: 'revokePreviousSecrets',
 		action: 'Revoke previous secrets of subscription',
 		description:
-			'End the overlap of 24 hours after a rotation at once: only the newest secret signs. A workflow that was not published again since the rotation refuses further events.',
+			'Sign with the newest secret only, without waiting for the end of the 24 hours after a rotation. A workflow that has not been published again since the rotation refuses further events.',
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>

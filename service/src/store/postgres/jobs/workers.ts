@@ -1,11 +1,11 @@
 /** A process that has been silent for this long no longer counts. */
 const SILENT_AFTER_MS = 5_000;
 
-/** The processes that work, as far as this one knows, and which of them a group is for. */
+/** The processes that work, as far as this one knows, and which of them serves a group. */
 export class Workers {
   readonly #instance: string;
   readonly #now: () => number;
-  /** The queues whose work this process does not take. It takes that of all others. */
+  /** The queues that this process takes no work from. It works on every other queue. */
   readonly #left = new Set<string>();
   readonly #others = new Map<
     string,
