@@ -45,7 +45,7 @@ export const channelsPage = (
         channels.length >= MAX_CHANNELS
           ? html`
             <p>
-              You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.
+              The workspace has ${MAX_CHANNELS} connected accounts, which is the limit. To connect another, an owner has to disconnect one.
             </p>
           `
           : html`
