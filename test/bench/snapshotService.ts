@@ -56,7 +56,7 @@ async function fill(folder: string, documents: number): Promise<void> {
           });
       });
     }
-    if (letter === 'x') await store.forgetHistory();
+    if (letter === 'x') await store.forgetHistory(); // writes a snapshot
   }
   await store.close();
 }

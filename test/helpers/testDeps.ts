@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { reactionsOf } from '../../service/src/app/reactions.ts';
 import { messaging } from '../../service/src/channels/messaging.ts';
-import { releaseAll } from '../../service/src/conversations/index.ts';
+import { releaseConversationsOf } from '../../service/src/conversations/index.ts';
 import { systemClock } from '../../service/src/platform/clock.ts';
 import type { Deps } from '../../service/src/platform/deps.ts';
 import { unwatchedBounds } from '../../service/src/platform/limits/bounds.ts';
@@ -18,6 +18,6 @@ export const testDeps = (own: Pick<Deps, 'store' | 'agent'> & Partial<Deps>): De
   publicUrl: () => '',
   reactions: reactionsOf({ messaging, ...own }),
   messaging,
-  onMemberRemoved: releaseAll,
+  onMemberRemoved: releaseConversationsOf,
   ...own,
 });

@@ -5,7 +5,7 @@ import type { AgentModel } from '../agent/agentModel.ts';
 import { createKeywordAgent } from '../agent/keyword/keywordAgent.ts';
 import { createOpenAiModel } from '../agent/openai/openaiModel.ts';
 import { messaging } from '../channels/messaging.ts';
-import { releaseAll } from '../conversations/index.ts';
+import { releaseConversationsOf } from '../conversations/index.ts';
 import { reactionsOf } from './reactions.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
 import type { Config } from './config.ts';
@@ -139,7 +139,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     closeWithin(client, 'outgoing connections', log),
   );
 
-  // Payment providers are sent this address, so it is set before any work begins. Only with port 0,
+  // Payment providers are sent this address, so it is set before any work begins. With port 0,
   // as in tests, it is still null here.
   const publicUrl = {
     current: config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`),
@@ -160,7 +160,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     agent,
     reactions: reactionsOf({ agent, messaging }),
     messaging,
-    onMemberRemoved: releaseAll,
+    onMemberRemoved: releaseConversationsOf,
   };
   const model = await openModel(config, log, bounds);
   return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };

@@ -68,7 +68,7 @@ export {
 } from './payload.ts';
 export { idOfReadMark, unreadOf } from './readMark.ts';
 export { MAX_NOTE_CHARACTERS, newSystemNote, type SystemNote } from './systemNote.ts';
-export { assignConversation, releaseAll } from './operations/assign.ts';
+export { assignConversation, releaseConversationsOf } from './operations/assign.ts';
 export {
   closeConversation,
   handBackConversation,

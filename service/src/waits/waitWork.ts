@@ -7,7 +7,7 @@ import { putEnded } from './operations/endWait.ts';
 import { findNewestByResumeUrl, lockWait, putWait, scheduleWait } from './operations/waits.ts';
 import type { BegunResume } from './resume.ts';
 import { supersede } from './resumption.ts';
-import { isOpen, nextWaitWork, type Wait } from './wait.ts';
+import { isOpen, type Wait } from './wait.ts';
 
 type Parts = Pick<Deps, 'store' | 'clock' | 'secrets' | 'messaging' | 'reactions'>;
 
@@ -80,7 +80,7 @@ async function workOnEnded(
   const { nextAt } = wait.resume;
   const isDue = nextAt !== null && Date.parse(nextAt) <= at;
   if (!isDue) {
-    if (nextWaitWork(counted) === null && ended === null) await tx.jobs.complete(wait.id);
+    if (ended === null) await scheduleWait(tx, wait);
     else await putWait(tx, counted);
     return { resume: null, ended };
   }

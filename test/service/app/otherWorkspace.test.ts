@@ -37,7 +37,7 @@ const withKey = operations
   .filter(({ auth }) => auth === 'key')
   .toSorted((a, b) => a.method.localeCompare(b.method));
 
-/** What the first workspace has. */
+/** Calls an operation with what the first workspace has. */
 const calls = new ContractCalls();
 const { inPath, inField } = calls;
 Object.assign(inPath, { published: 'find_order', 'payment-accounts': 'manual' });
@@ -53,13 +53,13 @@ function bodyOfSuccess({ status, body }: client.ApiAnswer): Json {
 const expectRefusal = ({ status, body }: client.ApiAnswer, code = 'not_found') =>
   expect([status, body.error?.code]).toEqual([code === 'not_found' ? 404 : 400, code]);
 
-/** The ids in a value, without those of samples. */
+/** The ids in a value, without those of samples: these begin with `00`. */
 const idsIn = (value: Json) => JSON.stringify(value).match(/[a-z]+_01[0-9A-Z]{24}/g) ?? [];
 
 /** These change by themselves: counters, and what the service notes about itself. */
 const RESTLESS = ['increments', 'counters', 'settings'];
-/** Everything stored that does not belong to a workspace. */
-async function storedBeside(store: ServiceStore, workspaceId: string): Promise<Json[]> {
+/** Everything stored outside of the given workspace, except when an API key was last used. */
+async function storedOutside(store: ServiceStore, workspaceId: string): Promise<Json[]> {
   const stored = [];
   for await (const record of store.dump()) {
     if ('job' in record || RESTLESS.includes(record.collection)) continue;
@@ -106,7 +106,7 @@ describe('With the API key of another workspace', () => {
   beforeEach(() => void (other = client.apiClient(service.url, otherKey)));
   afterAll(() => service?.stop());
 
-  /** Adds what takes an agent to come about, and the other workspace. @returns its key */
+  /** Adds what only an agent would bring about, then the other workspace. @returns the other's key */
   async function arrangeStored(store: ServiceStore): Promise<string> {
     const now = new Date();
     await store.transaction(async (tx) => {
@@ -126,7 +126,7 @@ describe('With the API key of another workspace', () => {
     const deps = { store, clock: systemClock };
     const workspace = await createWorkspace(deps, 'Other');
     otherId = workspace.id;
-    before = await storedBeside(store, otherId);
+    before = await storedOutside(store, otherId);
     const permissions = ['contacts:reveal'] as const;
     const wanted = { name: 'test', createdBy: 'test', permissions };
     return (await createApiKey(deps, workspace, wanted)).key;
@@ -135,6 +135,7 @@ describe('With the API key of another workspace', () => {
   it.each(withKey)('$id reaches nothing of the first workspace', async (operation) => {
     const reading = readingOperation(operation);
     const shown = bodyOfSuccess(await calls.call(service.api, reading));
+    // The first workspace can read what the operation names, so a refusal below is not for lack of it.
     const text = calls.addressOf(reading) + JSON.stringify(shown);
     for (const value of calls.pathValues(operation)) expect(text).toContain(value);
     expect(shown.data).not.toEqual([]);
@@ -156,7 +157,8 @@ describe('With the API key of another workspace', () => {
   });
 
   it('what the other workspace has of its own leads to nothing of the first', async () => {
-    await other.patch('/api/agent', { enabled: false }); // it would count its turns
+    // The agent's turns are stored without a workspace, and would count as a change outside.
+    await other.patch('/api/agent', { enabled: false });
     const customer = await client.chatCustomer(service.url, { workspace: 'other' });
     const conversation = (await customer.write('hello')).conversation_id;
     const hook = { event: 'message.received', target_url: 'https://127.0.0.1:9/own' };
@@ -175,7 +177,7 @@ describe('With the API key of another workspace', () => {
   });
 
   it('nothing that the first workspace has stored is changed by any of this', async () => {
-    expect(await service.changeStored((store) => storedBeside(store, otherId))).toEqual(before);
+    expect(await service.changeStored((store) => storedOutside(store, otherId))).toEqual(before);
   });
 
   it('a subscription that names a conversation of the first workspace gets none of its events', async () => {

@@ -52,7 +52,7 @@ const BATCH = 200;
  * and those that the member was in control of wait for another person. Emits no event, as when one
  * person takes over from another.
  */
-export async function releaseAll(
+export async function releaseConversationsOf(
   tx: Tx,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
   now: Date,

@@ -6,7 +6,7 @@ export interface Hop {
   method: string;
   headers: Record<string, string>;
   /**
-   * Sent to another origin instead of `headers`. Default: those of them for content negotiation.
+   * Sent to another origin instead of `headers`. Default: only the `headers` for content negotiation.
    */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
