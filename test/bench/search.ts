@@ -1,5 +1,5 @@
-// How long the team's search in everything that was said takes on both stores, beside the API's search
-// by name, which looks through the conversations. Both searches run in this process.
+// How long the team's search takes on both stores, compared with the API's search by name. The team's
+// looks in everything that was said, the API's goes through the conversations. Both run in this process.
 import { join } from 'node:path';
 import { collections } from '../../service/src/app/collections.ts';
 import { listConversations } from '../../service/src/conversations/operations/listConversations.ts';

@@ -31,7 +31,7 @@ import {
   settleActors,
   settleDeliveries,
   type Actors,
-} from './account.ts';
+} from './outcome.ts';
 import { DeliveryLedger } from './deliveryLedger.ts';
 import { makeWorkspace, type MadeWorkspace } from './makeWorkspace.ts';
 import { startWaiters } from './waiters.ts';

@@ -10,7 +10,7 @@ import { memoryOf } from '../helpers/processMemory.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { print } from './account.ts';
+import { print } from './outcome.ts';
 import {
   createMetaDriver,
   planMessages,

@@ -50,9 +50,10 @@ export function languagesOf(
 const MAX_READ_CHARACTERS = 1000;
 
 /**
- * Reads an answer from what the customer wrote: all texts together or, when they are no answer or a
- * later text names another ("Tuesday" … "the second"), the last text that is an answer by itself. What
- * comes after that text may neither name anything else nor take it back in a few words ("actually no").
+ * Reads an answer from what the customer wrote. It is what all texts say together. When that is no
+ * answer, or a later text names another one ("Tuesday", then "the second" for the second choice), it
+ * is the last text that is an answer by itself. What comes after that text may neither name anything
+ * else nor take it back in a few words ("actually no").
  * @param texts in the order in which they were written
  * @returns null when there is no answer, or it could mean several things
  */
@@ -69,7 +70,9 @@ export function readAnswer(
   const together = read(all).value;
   const readings = texts.map((text) => ({ text, ...read(text) }));
   const newest = readings.findLast(({ isNamed }) => isNamed);
+  // "2", after "Room 2", is no answer by itself, but only has words of the earlier one.
   const isRepeated = newest?.value === null && hasWordsOf(newest.text, String(together));
+  // An earlier text alone is what all say together, and the newest one names something else.
   const isCorrected =
     newest?.value !== together && !isRepeated && readings.some(({ value }) => value === together);
   if (together !== null && !isCorrected) return together;
@@ -119,7 +122,7 @@ const readEmail: Read = (written, _accept, context) => {
 /** `No. 5`, `no: 5`, `no is 5`: the number follows, and nothing is refused. */
 const NUMBER_SIGN = /(?<!\p{L})no\b\.?(?=[\s:]*(?:is\s+)?\d)/giu;
 
-/** `1.500` is two numbers if the language is not known. */
+/** `1.500` can be 1500 or 1.5 if the language is not known, and is then no answer. */
 const readNumber: Read = (text, _accept, context) => {
   const alone = zeroOrOne(text, context.languages);
   if (alone !== null) return { value: isQuestion(text) ? null : alone, isNamed: true };

@@ -24,7 +24,7 @@ import {
   settleActors,
   settleDeliveries,
   type Actors,
-} from '../account.ts';
+} from '../outcome.ts';
 import { DeliveryLedger } from '../deliveryLedger.ts';
 import { makeWorkspace } from '../makeWorkspace.ts';
 import { startWaiters } from '../waiters.ts';

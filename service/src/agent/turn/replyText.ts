@@ -13,10 +13,10 @@ type Replying = Pick<LoadedTurn, 'settings' | 'messages' | 'untold' | 'contact'>
  * hand over to a person comes last, so that a "yes" answers it.
  */
 export function replyText(turn: Replying, outcome: Spoken): string {
-  const words = composed(turn, outcome);
-  const leftOut = linksLeftOut(turn, words);
+  const message = composed(turn, outcome);
+  const leftOut = linksLeftOut(turn, message);
   return leftOut.length === 0
-    ? words
+    ? message
     : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
 }
 

@@ -9,7 +9,7 @@ import { peekConversation, type ConversationView } from './conversations.ts';
 
 /**
  * Lists a conversation's messages, oldest first.
- * @param since only messages of that time or later, as stored; null for all
+ * @param since only messages of that time or later, as a stored timestamp; null for all
  * @throws not_found (404), invalid_request (400) for a cursor of another list
  */
 export const listMessages = (
