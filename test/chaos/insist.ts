@@ -32,7 +32,7 @@ export function bodyOf(
   return body;
 }
 
-/** Clients of processes that share the work: each call goes to the next one. */
+/** For processes that share the work: a function that gives a client of the next one each time. */
 export function clientsOf(urls: readonly string[]): (token: string | null) => ApiClient {
   let calls = 0;
   return (token) => apiClient(urls[calls++ % urls.length]!, token);

@@ -9,7 +9,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const stages = readDockerfile(read('Dockerfile'));
 const isIgnored = ignoredBy(read('.dockerignore'));
 
-/** running/image.test.ts runs its lines. */
+/** Reads the Dockerfile only; running/image.test.ts runs its lines. */
 describe('Dockerfile', () => {
   it('makes the service in its last stage, which does not run as root and has a health check', () => {
     const service = stages.at(-1)!;

@@ -36,6 +36,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 it('licences.mjs names the dependencies of the service whose licence is not permitted, and fails', async () => {
   const licences = [...PERMITTED, ...REFUSED];
+  // From 10, so that the script, which sorts the names, keeps the order of the list.
   const keys = licences.map((_, number) => `node_modules/package-${number + 10}`);
   const dependencies = Object.fromEntries(keys.map((key) => [key.split('/')[1], '1']));
   const packages = Object.fromEntries(keys.map((key, at) => [key, { license: licences[at] }]));

@@ -70,7 +70,7 @@ export function readAnswer(
   const together = read(all).value;
   const readings = texts.map((text) => ({ text, ...read(text) }));
   const newest = readings.findLast(({ isNamed }) => isNamed);
-  // "2", after "Room 2", is no answer by itself, but only has words of the earlier one.
+  // "2" may mean "Room 2" or the second choice. After "Room 2", it only repeats words of that.
   const isRepeated = newest?.value === null && hasWordsOf(newest.text, String(together));
   // An earlier text alone is what all say together, and the newest one names something else.
   const isCorrected =

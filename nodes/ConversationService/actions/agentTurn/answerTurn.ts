@@ -6,7 +6,7 @@ import { getTurnId } from '../../shared/turn';
 /**
  * Answers a turn: `replies`, `hand-over`, `close` or `end`. Repeating it, as "Retry On Fail" does,
  * sends nothing twice.
- * @throws NodeApiError turn_superseded when the turn is over or rests for a wait; nothing was sent
+ * @throws NodeApiError turn_superseded when the turn is over or suspended by a wait; nothing was sent
  */
 export async function answerTurn(
 	context: IExecuteFunctions,
@@ -26,7 +26,7 @@ export async function answerTurn(
 /**
  * Ends a turn without a reply: `hand-over`, `close` or `end`. A turn ends once, so all items of a
  * turn get the answer to the first one, also when the node runs again in the same execution.
- * @throws NodeApiError turn_superseded when something else ended the turn, or it rests for a wait
+ * @throws NodeApiError turn_superseded when something else ended the turn, or a wait suspended it
  */
 export async function endTurn(
 	context: IExecuteFunctions,

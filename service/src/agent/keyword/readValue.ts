@@ -20,7 +20,7 @@ interface Reading {
   readonly text: SourceText;
   /** Whether the text answers the question for this argument, so that all of it may be the value. */
   readonly isAnswer: boolean;
-  /** Whether a number or a code counts only beside a word of the argument's name. */
+  /** Whether a number or a code counts only beside a word of the argument's name, or after a `#`. */
   readonly onlyNamed: boolean;
   /** How much work reading may still cause in this turn. */
   readonly work: PatternWork;
@@ -123,7 +123,8 @@ function readBoolean({ argument, text, isAnswer }: Reading): boolean | undefined
   const saysNo = (among: readonly string[]) => among.some((word) => NO_WORDS.has(word));
   if (isAnswer) {
     const isYes = words.some((word) => YES_WORDS.has(word));
-    return isYes === saysNo(words) ? undefined : isYes;
+    const isNo = saysNo(words);
+    return isYes === isNo ? undefined : isYes; // both or neither
   }
   const name = nameTerms(argument);
   const said = words.map(stem);
@@ -165,7 +166,7 @@ const PHONE = /(?<![\p{L}\p{N}+])\+?\(?\d[\d ().-]{5,18}\d(?![\p{L}\p{N}])/giu;
 const CODE =
   /(?<![\p{L}\p{N}])#?[\p{L}\p{N}](?:[\p{L}\p{N}._/-]{0,62}[\p{L}\p{N}])?(?![\p{L}\p{N}])/gu;
 
-/** How each kind of text is read. The kinds begin with the formats of JSON Schema. */
+/** How each kind of text is read. The first kinds, up to `time`, are formats of JSON Schema. */
 const READERS = {
   email: ({ text }: Reading) => text.find(EMAIL_PATTERN),
   uri: ({ text }: Reading) =>
@@ -177,6 +178,7 @@ const READERS = {
   date: ({ text }: Reading) => text.dates.dates,
   'date-time': ({ text }: Reading) => text.dates.moments,
   time: ({ text }: Reading) => text.dates.times,
+  /** A time without seconds: `15:30`. */
   clock: ({ text }: Reading) =>
     text.dates.times.map((time) => ({ ...time, value: time.value.slice(0, 5) })),
   phone: ({ text }: Reading) =>
@@ -295,8 +297,8 @@ function wholeText({ text, argument }: Reading): readonly Found<string>[] {
 }
 
 /**
- * The words that look like a code: they hold a digit. One beside the argument's name comes first,
- * then those with letters, then those of three characters or more.
+ * The words that look like a code: they hold a digit. First comes one with a `#`, or else one beside
+ * the argument's name, then those with letters, then those of three characters or more.
  */
 function codesIn({ argument, text, isAnswer, onlyNamed }: Reading): readonly Found<string>[] {
   const codes = text

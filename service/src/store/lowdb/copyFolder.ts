@@ -32,8 +32,8 @@ const MAX_TRIES = 5;
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Learns of each document in a copy, in the order in which it was written: the last time counts.
- * @param read parses it. Null: it was deleted
+ * Is called for each version of a document in a copy, in the order of writing: the last one counts.
+ * @param read parses it. Null: the document was deleted
  */
 type SeeDocument = (collection: string, id: string, read: () => Document | null) => void;
 

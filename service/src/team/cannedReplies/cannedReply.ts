@@ -30,7 +30,7 @@ type Placeholder = keyof typeof PLACEHOLDERS;
 /** The value of each placeholder; null or empty when it is not known. */
 export type Known = Readonly<Record<Placeholder, string | null>>;
 
-/** `{{customer_name}}`, or `{{customer_name|there}}` with the words to use when it is not known. */
+/** `{{customer_name}}`, or `{{customer_name|there}}` with a fallback for when it is not known. */
 const MARK = /\{\{\s*([^{}|]*?)\s*(?:\|([^{}|]*))?\}\}/g;
 
 /** The marks in a text that name none of the placeholders. */
@@ -39,10 +39,10 @@ export const unknownMarks = (text: string): readonly string[] =>
     .filter(([, name = '']) => !Object.hasOwn(PLACEHOLDERS, name))
     .map(([mark]) => mark);
 
-/** Fills in a text. A mark without a value or words of its own stays, for a person to fill in. */
+/** Fills in a text. A mark that has neither a value nor a fallback stays, for a person to fill in. */
 export const fillIn = (text: string, known: Known): string =>
-  text.replaceAll(MARK, (mark: string, name: string, otherwise?: string) =>
+  text.replaceAll(MARK, (mark: string, name: string, fallback?: string) =>
     Object.hasOwn(PLACEHOLDERS, name)
-      ? known[name as Placeholder] || (otherwise?.trim() ?? mark)
+      ? known[name as Placeholder] || (fallback?.trim() ?? mark)
       : mark,
   );
