@@ -35,7 +35,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 it('licences.mjs names the dependencies of the service whose licence is not permitted, and fails', async () => {
-  const licences = [...PERMITTED, ...REFUSED];
+  // The script takes a lock file with few packages for one that it misread, and fails too.
+  const licences = [...PERMITTED, ...REFUSED, ...Array<string>(50).fill('MIT')];
   // From 10, so that the script, which sorts the names, keeps the order of the list.
   const keys = licences.map((_, number) => `node_modules/package-${number + 10}`);
   const dependencies = Object.fromEntries(keys.map((key) => [key.split('/')[1], '1']));

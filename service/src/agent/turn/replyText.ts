@@ -14,10 +14,10 @@ type Replying = Pick<LoadedTurn, 'settings' | 'messages' | 'untold' | 'contact'>
  */
 export function replyText(turn: Replying, outcome: Spoken): string {
   const message = composed(turn, outcome);
-  const leftOut = linksLeftOut(turn, message);
-  return leftOut.length === 0
-    ? message
-    : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
+  const leftOut = linksLeftOut(turn, message).filter((words) => !outcome.notices.includes(words));
+  if (leftOut.length === 0) return message;
+  // For what is added, more of the text is cut, which may hold another link.
+  return replyText(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
 }
 
 function composed(turn: Replying, { type, text, notices }: Spoken): string {
