@@ -1,4 +1,4 @@
-import { constants, platform, setPriority } from 'node:os';
+import { constants, getPriority, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { ThreadAnswer } from './restartingThread.ts';
 
@@ -8,10 +8,17 @@ import type { ThreadAnswer } from './restartingThread.ts';
  * that would be the priority of the whole process.
  */
 export function answerTasks<Task>(answer: (task: Task) => unknown): void {
-  if (platform() === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerPriority();
   parentPort!.on('message', (task: Task) => {
     parentPort!.postMessage(answerTo(answer, task));
   });
+}
+
+/** A process that was started with a lower priority keeps it: Linux refuses to raise it again. */
+function lowerPriority(): void {
+  const { PRIORITY_BELOW_NORMAL } = constants.priority;
+  if (platform() === 'linux' && getPriority() < PRIORITY_BELOW_NORMAL)
+    setPriority(PRIORITY_BELOW_NORMAL);
 }
 
 function answerTo<Task>(answer: (task: Task) => unknown, task: Task): ThreadAnswer {

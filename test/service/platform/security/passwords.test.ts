@@ -97,6 +97,13 @@ describe('a process that hashes', () => {
   });
 });
 
+it('a thread keeps the low priority of its process, which Linux does not let it raise', async () => {
+  const child = fileURLToPath(beside('./nicePriority.child.ts'));
+  const args = ['-n', '15', process.execPath, child];
+  const { stdout } = await promisify(execFile)('nice', args, { timeout: 20_000 });
+  expect(stdout.trim()).toBe('15');
+});
+
 describe('a service whose threads for passwords are busy', () => {
   let gate: string;
   let service: TestService;
