@@ -106,6 +106,13 @@ describe("a tool's secrets", () => {
     expect((await read(findOrder)).last_test.succeeded).toBe(false);
   });
 
+  it('leave numbers as they are when they are too short to be cut out', async () => {
+    const tool = await define('count_stock', { SHELF: '12' });
+    const counted = await testCall(tool, { json: { stock: 12, shelf: '12' } });
+    expect(counted.result).toEqual({ stock: 12, shelf: '12' });
+    await service.api.delete(`/api/tools/${tool.id}`);
+  });
+
   it('are cut out of an error that is itself cut, at any place', async () => {
     for (let before = 300 - PLAIN.length - 1; before <= 300; before += 3) {
       const { error } = await testCall(

@@ -70,8 +70,11 @@ function readSuccess(address: ToolAddress, response: Answer, clean: Clean): Tool
         ? readJson(response, clean)
         : readAnyType(response, address.template.response_fields, clean);
     const secrets = secretsOf(address);
-    const cleanNumber = (number: number): Json =>
-      secrets.includes(String(number)) ? clean(String(number)) : number;
+    const cleanNumber = (number: number): Json => {
+      const text = String(number);
+      const cleaned = secrets.includes(text) ? clean(text) : text;
+      return cleaned === text ? number : cleaned;
+    };
     const resultJson = JSON.stringify(mapStrings(result, clean, cleanNumber));
     return { type: 'success', httpStatus: status, durationMs, resultJson };
   } catch (error) {
