@@ -156,6 +156,17 @@ describe('a turn of the agent', () => {
     },
   );
 
+  it('says that a call failed although another call of the same step succeeded', async () => {
+    const [wrong, right] = [7, 'A-1'].map((number) => ({
+      name: 'find_order',
+      arguments: { number },
+    }));
+    agent.model.answerBy(inOrder(toolCalls([wrong!, right!]), text('A-1 is shipped.')));
+    agent.tools.on('find_order', answers({ state: 'shipped' }));
+    const talk = await agent.talk('Where are 7 and A-1?');
+    expect(await talk.reply()).toBe(`A-1 is shipped.\n\n${FAILED}`);
+  });
+
   it('tells the model that there is no such tool', async () => {
     // Its name is cut to 64, here in the middle of a character, which PostgreSQL would refuse.
     const name = `${'launch_'.repeat(9)}🚀`;

@@ -166,7 +166,7 @@ const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
 
 /**
  * What the customer must be told when the turn ends. It includes calls that were refused before
- * anything was sent, unless the model corrected them with a later call.
+ * anything was sent, unless the model corrected them with a call of a later step.
  */
 function allNotices(turn: LoadedTurn, language: Language): string[] {
   const failed = sentence('toolFailed', language);
@@ -176,6 +176,7 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
     turn.calls.some(
       (later) =>
         later.id > call.id &&
+        later.stepId !== call.stepId &&
         !isInvalid(later) &&
         ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool),
     );
