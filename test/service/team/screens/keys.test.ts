@@ -176,6 +176,16 @@ describe('the Keys and subscriptions screen: keys', () => {
         'Enter a day before the year 9999.',
       ]);
     }
+    for (const [path, expires] of [
+      ['/keys', 'never'],
+      [`/keys/${id}/edit`, 'keep'],
+    ] as const) {
+      const refused = await browser.post(path, { name: 'brief', expires, expires_on: day });
+      expect([refused.status, refused.problem('expires')]).toEqual([
+        400,
+        'Choose “After a date”, or leave the last day empty.',
+      ]);
+    }
     const changes = { name: 'brief, renamed', expires: 'date', expires_on: day };
     const after = await browser.post(`/keys/${id}/edit`, changes);
     expect(after.path).toBe(`/keys/${id}?notice=saved`);

@@ -11,6 +11,7 @@ import {
   type FormState,
   type FormValues,
   type ParsedForm,
+  type Problems,
 } from '../../../platform/html/forms.ts';
 import { readOffset } from '../../../platform/html/times.ts';
 import { html, type View } from '../../../platform/html/html.ts';
@@ -85,6 +86,7 @@ export function parseNewKey(values: FormValues, now: Date): ParsedForm<WantedKey
     ...(access !== 'chosen' && chosen.length > 0
       ? { access: 'Choose “Only what is chosen below”, or “Nothing” for each part.' }
       : {}),
+    ...unusedDay(expires, values),
     ...(typeof expiresAt === 'string' ? { expires_on: DAY_PROBLEMS[expiresAt] } : {}),
   };
   if (typeof expiresAt === 'string' || Object.keys(problems).length > 0)
@@ -107,6 +109,8 @@ export function parseKeyChanges(values: FormValues, now: Date): ParsedForm<KeyCh
   const expiresAt = expires === 'keep' ? undefined : endOf(expires, values, now);
   if (typeof expiresAt === 'string')
     return { ok: false, values, problems: { expires_on: DAY_PROBLEMS[expiresAt] } };
+  const problems = unusedDay(expires, values);
+  if (Object.keys(problems).length > 0) return { ok: false, values, problems };
   return { ok: true, data: { name, expiresAt } };
 }
 
@@ -115,6 +119,12 @@ const chosenAreas = (values: FormValues): readonly AreaPermission[] =>
     const level = values[`area_${area}`];
     return level === 'read' || level === 'write' ? [`${area}:${level}` as const] : [];
   });
+
+/** The problem of a day on which the key would not expire, since something else was chosen. */
+const unusedDay = (expires: string, { expires_on: day = '' }: FormValues): Problems =>
+  expires === 'date' || day === ''
+    ? {}
+    : { expires: 'Choose “After a date”, or leave the last day empty.' };
 
 /** When a key expires. A day ends at midnight, in UTC or the time zone that the page's script added. */
 function endOf(
