@@ -103,7 +103,7 @@ export interface Conversation extends Document {
   /** When the customer got the first answer. Missing in conversations of earlier versions. */
   readonly answeredAt?: string | null;
   /**
-   * Whether control ever left the agent, which a take-over while the agent was off does not count as.
+   * Whether control ever left the agent. A take-over while the agent was off does not count.
    * Missing in conversations of earlier versions.
    */
   readonly wasHandedOver?: boolean;

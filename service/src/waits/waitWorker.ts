@@ -22,9 +22,9 @@ const MAX_PER_WORKSPACE = 64;
 const MAX_PER_HOST = 16;
 
 /**
- * Works on waits: judges answers, reminds customers, ends waits when their time is over, and calls
- * the addresses at which executions go on until they have collected the answer. Work that a crash
- * interrupted is done again.
+ * Works on waits: judges answers, reminds customers and ends waits when their time is over. Calls the
+ * address at which an execution goes on until the execution has collected the answer. Work that
+ * a crash interrupted is done again.
  */
 export const startWaits = (options: WaitWorkerOptions): Worker =>
   startWorker({

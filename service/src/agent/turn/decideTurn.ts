@@ -169,7 +169,7 @@ const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
  * anything was sent, unless the model corrected them with a call of a later step.
  */
 function allNotices(turn: LoadedTurn, language: Language): string[] {
-  const failed = sentence('toolFailed', language);
+  const toolFailed = sentence('toolFailed', language);
   const notices = noticesOf(turn, language);
   // A call of an unknown tool is corrected by any later call.
   const isCorrected = (call: ToolCall) =>
@@ -181,11 +181,11 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
         ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool),
     );
   if (
-    notices.includes(failed) ||
+    notices.includes(toolFailed) ||
     !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))
   )
     return notices;
-  return [...notices, failed];
+  return [...notices, toolFailed];
 }
 
 /** For all results together: about half a message, which leaves room for the rest of its text. */

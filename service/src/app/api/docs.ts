@@ -9,7 +9,7 @@ import { referencePage } from './reference/referencePage.ts';
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** More than there are pages, or public URLs. */
+/** More than the reference has pages, and more than the service has public URLs. */
 const MAX_REMEMBERED = 100;
 
 /**

@@ -33,7 +33,7 @@ const ABOUT: readonly Pick<ExampleWorkflow, 'name' | 'does' | 'needs'>[] = [
   },
   {
     name: 'find-order-tool',
-    does: 'Gives the agent a tool: when a customer asks for an order, the agent runs this workflow and answers with what it returns.',
+    does: 'Gives the agent a tool: when a customer asks about an order, the agent runs this workflow and answers with what it returns.',
     needs: `${CREDENTIAL}, the agent turned on, and your shop in place of the list of orders.`,
   },
   {

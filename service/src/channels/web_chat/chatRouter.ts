@@ -42,7 +42,7 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
   return router;
 }
 
-/** The language that `lang` names, else the browser's first one that the page has words in. */
+/** The language that `lang` names, else the one of the page's languages that the browser prefers. */
 function languageOf(request: Request): Language {
   const named = request.query['lang'];
   const lang = typeof named === 'string' ? named.slice(0, 2).toLowerCase() : null;

@@ -55,7 +55,7 @@ function contactsOf(tx: Tx, workspace: Workspace, search: ContactSearch | null):
   };
 }
 
-/** A cursor is the id of the last contact. What is removed between two pages is in the web chat. */
+/** A cursor is the id of the last contact. One that was removed since counts as a web chat's. */
 async function startOf(tx: Tx, search: ContactSearch | null, cursor: string | null): Promise<From> {
   if (cursor === null) return {};
   if (search === null || 'text' in search) return { after: { value: cursor, id: cursor } };

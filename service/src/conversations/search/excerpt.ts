@@ -8,7 +8,8 @@ interface ExcerptPart {
 
 export type Excerpt = readonly ExcerptPart[];
 
-const MAX_EXCERPT_CHARACTERS = 160;
+/** An excerpt ends at the first word that begins after this many characters. */
+const EXCERPT_CHARACTERS = 160;
 /** How much of a long sentence stays before its first match. */
 const CHARACTERS_BEFORE = 40;
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
@@ -27,7 +28,7 @@ export function excerptOf(query: WordQuery, text: string): Excerpt {
   const first = marks.find(([start]) => start >= best.from)?.[0] ?? best.from;
   const from =
     first - best.from > CHARACTERS_BEFORE ? wordStart(text, first - CHARACTERS_BEFORE) : best.from;
-  const to = Math.min(end, wordStart(text, from + MAX_EXCERPT_CHARACTERS));
+  const to = Math.min(end, wordStart(text, from + EXCERPT_CHARACTERS));
   return [
     ...(from > best.from ? [{ text: '…', isMatch: false }] : []),
     ...partsBetween(text, marks, from, to),

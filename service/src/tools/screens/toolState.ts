@@ -48,7 +48,7 @@ export const agentOffNote = ({ member }: SignedIn): View =>
     ? html`<p>The agent is off now, so it calls no tool. <a href="/agent">Turn it on</a> when customers may get its answers.</p>`
     : html`<p>The agent is off now, so it calls no tool. An owner can turn it on.</p>`;
 
-/** "failed, 5 minutes ago". */
+/** How the last call ended and when: "failed" as a badge, "5 minutes ago". */
 export const lastCallView = (call: ToolCall | null, now: Date): View =>
   call === null
     ? html`<span class="muted">never</span>`
