@@ -43,8 +43,12 @@ const TIME_WITH_DAYPART =
   /(?<![\p{L}\p{N}])([01]?\d|2[0-3])(?::(\d{2}))?\s*(?:h|hs|horas)?\s+(?:de|por|da)\s+(?:la\s+)?(mañana|tarde|noche|manhã|noite)/iu;
 const TIME_WITH_H = /(?<![\p{L}\p{N}])([01]?\d|2[0-3])\s?h(?:s|rs|oras)?(\d{2})?(?![\p{L}\p{N}])/iu;
 
-/** Before "2 horas", these words say that it is how long something takes. */
-const HOW_LONG = /(?<!\p{L})(?:llev[oa]|llevamos|hace|durante|h[aá]|faz)\s+$/iu;
+/** Before "2 horas", these words say how long something takes or how far away it is. */
+const HOW_LONG =
+  /(?<!\p{L})(?:llev[oa]|llevamos|hace|durante|h[aá]|faz|em|por|daqui a|dentro de)\s+$/iu;
+
+/** `31.12.2026`, of which `31.12` is no time. */
+const DOTTED_DATE = /\d+\.\d+\.\d+/;
 
 /** With these words, a length of time says when something is: "in 2 days", "2 days ago". */
 const SAYS_WHEN =
@@ -108,7 +112,8 @@ export function datesIn(text: string, language: Language, now: Date): DatesAndTi
       !lengths.includes(result) &&
       !misread.includes(result) &&
       result.start.isCertain('hour') &&
-      (result.start.isCertain('meridiem') || /\d[:.h]\d/i.test(result.text)),
+      (result.start.isCertain('meridiem') ||
+        /\d[:.h]\d/i.test(result.text.replace(DOTTED_DATE, ''))),
   );
   const dates = dated.map(({ start, index, text }) => ({
     value: dateOf(start),
@@ -150,15 +155,20 @@ const isLengthOfTime = (result: chrono.ParsedResult): boolean =>
 function isMisreadTime({ index, text }: chrono.ParsedResult, head: string): boolean {
   const [, hour, , daypart] = TIME_WITH_DAYPART.exec(text) ?? [];
   if (/^no/i.test(daypart ?? '')) return Number(hour) < 6 || Number(hour) === 12;
-  return TIME_WITH_H.test(text) && HOW_LONG.test(head.slice(Math.max(0, index - 12), index));
+  return TIME_WITH_H.test(text) && HOW_LONG.test(head.slice(Math.max(0, index - 13), index));
 }
 
-/** "por la mañana" is not tomorrow, "now" names no day, and `03/04` can be two days in English. */
+/**
+ * "por la mañana" is not tomorrow, though "a partir de mañana" is. "now" names no day, and `03/04`
+ * can be two days in English.
+ */
 function isMisreadDate(result: chrono.ParsedResult, head: string, language: Language): boolean {
-  const before = head.slice(Math.max(0, result.index - 4), result.index);
+  const before = head.slice(Math.max(0, result.index - 12), result.index);
   if (/^(?:now|ahora|agora)$/i.test(result.text)) return true;
   if (language !== 'en')
-    return /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|de|da) $/.test(before);
+    return (
+      /^ma(?:ñana|nhã)$/i.test(result.text) && /\b(?:la|(?<!partir |d[ií]a )de|da) $/i.test(before)
+    );
   const numeric = /^\D*(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?(?!\d)/.exec(result.text);
   return (
     numeric !== null &&

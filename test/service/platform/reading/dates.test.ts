@@ -20,6 +20,10 @@ describe('a length of time', () => {
     ['es', 'compré hace 3 días'],
     ['es', 'la entrega tarda 48 horas'],
     ['pt', 'o atendimento é 24h?'],
+    ['pt', 'quero reservar por 2 horas'],
+    ['pt', 'chego em 2 horas'],
+    ['pt', 'daqui a 2 horas'],
+    ['pt', 'dentro de 2h'],
   ])('is no date and no time (%s): %s', (language, text) =>
     expect(read(text, language)).toEqual([]),
   );
@@ -55,4 +59,25 @@ describe('a time with a time zone', () => {
       '2026-12-31',
       '15:30:00-05:00',
     ]));
+});
+
+describe('an hour without morning or evening', () => {
+  it.each<[Language, string]>([
+    ['en', '31.12.2026 at 5'],
+    ['es', '31.12.2026 a las 5'],
+  ])('is no time, also after a date with dots (%s): %s', (language, text) =>
+    expect(read(text, language)).toEqual(['2026-12-31']),
+  );
+
+  it('with minutes is a time after such a date', () =>
+    expect(datesIn('31.12.2026 at 5.30', 'en', NOON).times).toHaveLength(1));
+});
+
+describe('"mañana" after "de"', () => {
+  it.each([
+    ['a partir de mañana', ['2026-11-29']],
+    ['para el día de mañana', ['2026-11-29']],
+    ['el martes de mañana', ['2026-12-01']],
+    ['de mañana', []],
+  ])('is tomorrow, or the morning: %s', (text, dates) => expect(read(text, 'es')).toEqual(dates));
 });
