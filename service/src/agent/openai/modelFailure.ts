@@ -36,7 +36,7 @@ function statusSentence(status: number, error: unknown, server: ModelServer): st
       ? `The model's server asks for a key (${status}): set LLM_API_KEY.`
       : `The model's server refused the key (${status}): check LLM_API_KEY.`;
   }
-  const words = serverWords(error);
+  const words = serverWords(error, server);
   if (status < 400)
     return `The model's server answers with a redirect (${status}): set LLM_BASE_URL to the address that it leads to.`;
   if (status === 404)
@@ -47,8 +47,11 @@ function statusSentence(status: number, error: unknown, server: ModelServer): st
   return `The model's server refused the request (${status})${words}`;
 }
 
-/** `: <what it said>`, in one line; '.' when it said nothing. */
-function serverWords(error: unknown): string {
+/**
+ * `: <what it said>`, in one line; '.' when it said nothing. The key is removed before the text is
+ * cut, since a part of it would not be recognised.
+ */
+function serverWords(error: unknown, server: ModelServer): string {
   const { error: body } = error as { error?: unknown };
   const message =
     typeof body === 'string' ? body : (body as { message?: unknown } | null | undefined)?.message;
@@ -58,7 +61,9 @@ function serverWords(error: unknown): string {
           .replace(/[\s\p{Cc}]+/gu, ' ')
           .trim()
       : '';
-  return words === '' ? '.' : `: ${cutText(words, MAX_SERVER_MESSAGE_CHARACTERS)}`;
+  return words === ''
+    ? '.'
+    : `: ${cutText(withoutKey(words, server), MAX_SERVER_MESSAGE_CHARACTERS)}`;
 }
 
 /** `fetch` wraps what went wrong in an error without a code. */

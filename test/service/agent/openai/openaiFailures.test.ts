@@ -234,6 +234,17 @@ describe('a hostile server', () => {
       expect(error.cause).toBeUndefined();
     },
   );
+
+  it('cannot bring a part of the key into an error by a message that is cut', async () => {
+    const { server, next } = await openModel();
+    server.answerBy(({ headers }) =>
+      httpError(
+        400,
+        `https://llm.example/?${'p=1&'.repeat(42)}key=${headers.authorization!.slice(7)}`,
+      ),
+    );
+    expect((await failureOf(next())).message).not.toContain(server.apiKey!.slice(0, 4));
+  });
 });
 
 it("the model's client takes nothing from the environment and prints nothing", async () => {
