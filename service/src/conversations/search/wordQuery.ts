@@ -11,12 +11,12 @@ import {
 /** A text matches when it has at least one word of each list. No lists: no word was typed. */
 export type WordQuery = readonly (readonly SearchedWord[])[];
 
-/** A complete number of 7 to 15 digits, as people write a phone number. */
+/** A complete number of 7 to 15 digits in one line, as people write a phone number. */
 const NUMBER =
-  /(?<!\S)\(?\+?\(?(?<!\d[\s().\-/]{1,3})\d(?:[\s().\-/]{0,3}\d){6,14}[.,;:!?)]*(?!\S|[\s().\-/]{1,3}\d)/g;
+  /(?<!\S)\(?\+?\(?(?<!\d[\s().\-/]{1,3})\d(?:(?:(?![\r\n])[\s().\-/]){0,3}\d){6,14}[.,;:!?)]*(?!\S|[\s().\-/]{1,3}\d)/g;
 /** The beginning of a number with its country code: `+34 612`. */
 const NUMBER_BEGINNING =
-  /(?<!\S)\+\d(?:[\s().\-/]{0,3}\d){2,14}[.,;:!?)]*(?!\S|[\s().\-/]{1,3}\d)/g;
+  /(?<!\S)\+\d(?:(?:(?![\r\n])[\s().\-/]){0,3}\d){2,14}[.,;:!?)]*(?!\S|[\s().\-/]{1,3}\d)/g;
 /** Two numbers are the same when they end in the same 8 digits, with or without country code. */
 const SUBSCRIBER_DIGITS = 8;
 /** Later words are ignored: the first ones are enough to find something. */

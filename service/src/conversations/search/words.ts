@@ -31,8 +31,8 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*/u;
 const UNSPACED_PARTS = new RegExp(`${UNSPACED.source}|(?:(?!${UNSPACED.source})${LETTER})+`, 'gu');
 const ASCII = /^[\0-\x7f]*$/;
-/** From 7 to 15 digits, as people write a phone number. */
-const NUMBER = /\d(?:[\s().\-/]{0,3}\d){6,}/g;
+/** From 7 to 15 digits in one line, as people write a phone number. */
+const NUMBER = /\d(?:(?:(?![\r\n])[\s().\-/]){0,3}\d){6,}/g;
 const MAX_NUMBER_DIGITS = 15;
 
 export const wordsOf = (text: string): Iterable<string> => {

@@ -16,6 +16,7 @@ const finds = (typed: string, text: string) => {
 
 describe('the words of a search', () => {
   const PHONE = 'Call me at +54 9 11 5555-0134, please';
+  const TWO_PHONES = '11 5555 0134\n11 5555 0135';
   const LOCAL = 'my number is (011) 5555.0134';
   const ORDER = 'Where is order #A-1042?';
   const EMAIL = 'Write to Maria.Lopez@Example.com!';
@@ -48,6 +49,10 @@ describe('the words of a search', () => {
     ['+54 9 11', PHONE, true],
     ['+55 9 11', PHONE, false],
     ['5555 0135', PHONE, false],
+    ['11 5555 0134', TWO_PHONES, true],
+    ['11 5555 0135', TWO_PHONES, true],
+    ['+34 612 345 678', '612 345 678\r\n24 boxes', true],
+    ['123 456 7\n8901', 'from 123 456 7\n8901 on', true],
     ['+54 9 11 5555 0134', LOCAL, true],
     ['muller', 'Herr Müller', true],
     ['MÜLLER', 'herr muller', true],
