@@ -252,6 +252,17 @@ describe('connections', () => {
     expect(await boundReached(url, 'pipelined_requests')).toBe(2);
   });
 
+  it('that send no HTTP behind their requests are closed, without a refusal inside an answer that has begun', async () => {
+    const { url } = await start();
+    const { token } = await chatCustomer(url);
+    const ask = (path: string) => get(path, `Authorization: Bearer ${token}`);
+    const stream = await open(url, ask('/api/chat/stream'));
+    expect(await answerOf(stream)).toBe(200);
+    stream.socket.write(`${ask('/api/chat/messages')}no HTTP\r\n\r\n`);
+    await untilClosed([stream]);
+    expect(stream.received.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
   it('at the total limit make room for an address that has few, at the cost of the one that has the most', async () => {
     const { url } = await start({
       env: { ...FEW, ADDRESS_BUDGET: '0.45' },

@@ -106,7 +106,9 @@ export function createBoundedServer(
   });
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT') bounds.reached('slow_requests');
-    refuse(socket, STATUS_OF[code ?? ''] ?? 400, answering.get(socket));
+    const status = STATUS_OF[code ?? ''] ?? 400;
+    if (pipelined.isAnswering(socket)) socket.destroySoon();
+    else refuse(socket, status, answering.get(socket));
   });
   return server;
 }
@@ -141,16 +143,22 @@ function refuse(socket: Socket, status: number, response: ServerResponse | undef
   socket.destroySoon();
 }
 
-/** Counts the requests under way on each connection. */
+/** The requests under way on each connection. */
 class Pipelined {
-  readonly #underWay = new WeakMap<Socket, number>();
+  readonly #underWay = new WeakMap<Socket, Set<ServerResponse>>();
 
   /** Counts a request. @returns false when the connection has too many under way */
   enter(socket: Socket, response: ServerResponse): boolean {
-    const underWay = this.#underWay.get(socket) ?? 0;
-    if (underWay >= MAX_PIPELINED_REQUESTS) return false;
-    this.#underWay.set(socket, underWay + 1);
-    response.once('close', () => void this.#underWay.set(socket, this.#underWay.get(socket)! - 1));
+    const underWay = this.#underWay.get(socket) ?? new Set();
+    if (underWay.size >= MAX_PIPELINED_REQUESTS) return false;
+    this.#underWay.set(socket, underWay.add(response));
+    response.once('close', () => underWay.delete(response));
     return true;
+  }
+
+  /** Whether a part of an answer has been sent: what is written now would become part of it. */
+  isAnswering(socket: Socket): boolean {
+    const underWay = [...(this.#underWay.get(socket) ?? [])];
+    return underWay.some((each) => each.headersSent && !each.writableFinished);
   }
 }
