@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { html } from '../../../service/src/platform/html/html.ts';
+import { newPageToken, newSetupToken } from '../../../service/src/platform/security/tokens.ts';
 import { linkedText } from '../../../service/src/platform/html/linkedText.ts';
 import { renderToString } from 'preact-render-to-string';
 
@@ -29,6 +30,13 @@ describe('web addresses in a text', () => {
     'https://user:pass@evil.example/',
   ])('are the only links: %s', (text) => {
     expect(linksIn(text)).toEqual([]);
+  });
+
+  it('with a token of the service are links as a whole', () => {
+    for (const newToken of [newPageToken, newSetupToken]) {
+      const links = Array.from({ length: 1000 }, () => `https://example.com/pay/${newToken()}`);
+      expect(linksIn(links.join(' '))).toEqual(links);
+    }
   });
 
   it('end where a character is invisible or turns the direction', () => {

@@ -14,9 +14,21 @@ export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString(
 
 export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
 export const newSessionToken = (): string => randomBytes(32).toString('base64url');
-/** Part of the address of a payment page: 192 bits. */
-export const newPageToken = (): string => randomBytes(24).toString('base64url');
-export const newSetupToken = (): string => randomBytes(24).toString('base64url');
+/** Part of the address of a payment page. */
+export const newPageToken = (): string => newLinkToken();
+export const newSetupToken = (): string => newLinkToken();
+
+/**
+ * A token at the end of an address: 192 bits. It ends in a letter or digit, because where an address
+ * in a text becomes a link, a `_` at its end is taken for the markup of the text.
+ */
+function newLinkToken(): string {
+  for (;;) {
+    const token = randomBytes(24).toString('base64url');
+    if (/[0-9A-Za-z]$/.test(token)) return token;
+  }
+}
+
 /** A value that the service generates for a set-up form, such as a webhook's verify token. */
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
