@@ -74,7 +74,7 @@ const attemptsInWords = ({ attempts, httpStatus, durationMs, isUnderWay }: ToolC
     attempts === 1 ? '1 attempt' : `${attempts} attempts`,
     isUnderWay ? 'in progress' : null,
     httpStatus === null ? null : `status ${httpStatus}`,
-    durationInWords(durationMs),
+    isUnderWay && attempts === 1 ? null : durationInWords(durationMs),
   ]
     .filter(Boolean)
     .join(', ');

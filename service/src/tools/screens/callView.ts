@@ -69,12 +69,12 @@ const cut = (text: string) =>
 
 /** The attempts of a call, and its result or error. */
 function responseView(call: ToolCall, maxCharacters: number): View {
-  const { status, httpStatus, durationMs, attempts } = call;
+  const { status, httpStatus, durationMs, attempts, isUnderWay } = call;
   if (status === 'pending_approval') return html`<p>Waiting for a person’s decision.</p>`;
   const facts = [
     httpStatus === null ? null : `HTTP ${httpStatus}`,
     `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
-    attempts === 0 ? null : `${durationMs} ms`,
+    attempts === 0 || (isUnderWay && attempts === 1) ? null : `${durationMs} ms`,
   ].filter((fact) => fact !== null);
   return html`
     <p>
