@@ -35,7 +35,10 @@ export const countOpened = (
   now: Date,
 ): Promise<void> => count(tx, workspaceId, now, ['opened', [channel]]);
 
-/** Counts an answer to the customer. What an automation sends beside the agent is no answer. */
+/**
+ * Counts an answer to the customer. What an automation sends beside the agent is none, unless it is
+ * a late answer.
+ */
 export async function countAnswer(
   tx: Tx,
   before: Conversation,

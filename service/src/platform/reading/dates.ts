@@ -30,7 +30,7 @@ export interface DatesAndTimes {
   readonly moments: readonly Found<string>[];
   /** How long something takes: "3 days". */
   readonly lengths: readonly TextRange[];
-  /** What chrono takes for a time and is none: "2 de la noche". Its digits are no number either. */
+  /** What chrono takes for a time, but is none: "2 de la noche". Its digits are no number either. */
   readonly misread: readonly TextRange[];
 }
 
@@ -94,7 +94,7 @@ const READERS: Readonly<Record<Language, chrono.Chrono>> = {
   pt: readerFor(portuguese),
 };
 
-/** Every date and time of day in a text, in the order they are written. */
+/** Every date and time of day in a text, in the order in which they are written. */
 export function datesIn(text: string, language: Language, now: Date): DatesAndTimes {
   const head = text.slice(0, MAX_TEXT_CHARACTERS);
   const results = READERS[language]
@@ -178,13 +178,13 @@ function isMisreadDate(result: chrono.ParsedResult, head: string, language: Lang
   );
 }
 
-const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0');
 
 const dateOf = (at: chrono.ParsedComponents) =>
-  `${String(at.get('year')).padStart(4, '0')}-${two(at.get('month')!)}-${two(at.get('day')!)}`;
+  `${String(at.get('year')).padStart(4, '0')}-${twoDigits(at.get('month')!)}-${twoDigits(at.get('day')!)}`;
 
 const timeOf = (at: chrono.ParsedComponents) =>
-  `${two(at.get('hour')!)}:${two(at.get('minute') ?? 0)}:${two(at.get('second') ?? 0)}`;
+  `${twoDigits(at.get('hour')!)}:${twoDigits(at.get('minute') ?? 0)}:${twoDigits(at.get('second') ?? 0)}`;
 
 /** @param moment decides the offset when the time has none of its own */
 function withOffset(time: chrono.ParsedComponents, moment: Date): string {
@@ -196,7 +196,7 @@ const momentOf = (date: string, time: chrono.ParsedComponents): string =>
   `${date}T${withOffset(time, new Date(`${date}T${timeOf(time)}`))}`;
 
 const offset = (minutes: number) =>
-  `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  `${minutes < 0 ? '-' : '+'}${twoDigits(Math.abs(minutes) / 60)}:${twoDigits(Math.abs(minutes) % 60)}`;
 
 /** The offset of the machine's time zone at that moment: `-03:00`. */
 const offsetAt = (moment: Date): string => offset(-moment.getTimezoneOffset());

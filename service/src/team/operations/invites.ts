@@ -28,7 +28,7 @@ export const createInvite = (
   return store.transaction(async (tx) => {
     // Locked, so that the limit holds.
     await tx.workspaces.get(by.workspaceId);
-    // Locked, so that removing the member at this moment finds this invitation and removes it too.
+    // Locked, so that a removal of this member at the same moment ends this invitation too.
     if (by.id.startsWith('mbr_')) {
       const inviting = await tx.members.get(by.id);
       if (!inviting) throw notFound('member', by.id);

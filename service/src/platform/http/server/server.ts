@@ -115,7 +115,7 @@ export function createBoundedServer(
 
 /**
  * For a stop: closes connections without a request under way. Those that have not had their first
- * request, such as browsers open in advance, are not idle to Node.
+ * request, such as the ones that browsers open in advance, are not idle to Node.
  */
 export function closeUnusedConnections(server: Server): void {
   server.closeIdleConnections();

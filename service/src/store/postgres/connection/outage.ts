@@ -105,7 +105,7 @@ export class Outage {
     }
   }
 
-  /** @returns null when it can be written to */
+  /** @returns why the database cannot be written to; null when it can */
   async #whyNot(): Promise<string | null> {
     for (let asked = 1; ; asked += 1) {
       try {

@@ -72,7 +72,10 @@ export class Table {
     return this.#words !== undefined;
   }
 
-  /** Two values of `within` may have the same tag before their words. @see words.ts */
+  /**
+   * Whether a document that a search found has this value of `within`. Two values may have the same
+   * tag before their words. @see words.ts
+   */
   isWithin(document: Document, value: string): boolean {
     return fieldOf(document, this.#words!.within) === value;
   }
