@@ -400,5 +400,6 @@ function actionOf(tool: AgentTool, args: JsonObject, language: Language): string
 /** An object is the tool's own default: a customer cannot give one. */
 function valueInWords(value: Json, language: Language): string {
   if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
+  if (Array.isArray(value)) return value.map((item) => valueInWords(item, language)).join(',');
   return isJsonObject(value) ? JSON.stringify(value) : String(value);
 }

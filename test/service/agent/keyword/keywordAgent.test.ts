@@ -117,6 +117,14 @@ describe('a tool that is not read-only', () => {
     );
   });
 
+  it('is repeated with a default that is a list of objects', async () => {
+    const boxes = { type: 'array', default: [{ size: 'S' }, { size: 'L' }] };
+    const stop = acting('stop_plan', 'Stops a plan', schema({ boxes }));
+    expect(await next(['stop plan'], { tools: [stop] })).toEqual(
+      confirm('stop plan {"size":"S"},{"size":"L"}'),
+    );
+  });
+
   it('has its result told even if an automation sent something in between', async () => {
     const cancelled = calls(call('succeeded', '"It is cancelled."', { tool: 'cancel_order' }));
     expect(await next([...asked, 'yes', cancelled, beside('News!'), 'hello'])).toEqual(
