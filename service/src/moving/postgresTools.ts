@@ -102,7 +102,7 @@ async function run(
   let complaint = '';
   child.stderr.on('data', (piece) => (complaint = `${complaint}${String(piece)}`.slice(-4096)));
   const reading = eachLine(child.stdout, onLine);
-  const ending = new Promise<number | null>((resolve, reject) => {
+  const ending = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         new Error(
@@ -113,12 +113,17 @@ async function run(
         ),
       ),
     );
-    child.once('close', resolve);
+    child.once('close', (code, signal) => resolve(code ?? signal));
   });
-  const [code] = await Promise.all([ending, reading]);
-  if (code === 0) return;
-  const why = complaint.trim().split('\n')[0] ?? '';
-  throw new Error(why === '' ? `${program} ended with ${code}` : why);
+  const [end] = await Promise.all([ending, reading]);
+  if (end === 0) return;
+  throw new Error(errorIn(complaint, program) ?? `${program} ended with ${end}`);
+}
+
+/** The line that says why a program failed. Warnings, its own or Perl's, may come before it. */
+function errorIn(complaint: string, program: Program): string | undefined {
+  const lines = complaint.split('\n').filter((line) => line.trim() !== '');
+  return lines.find((line) => line.startsWith(`${program}: error: `)) ?? lines[0]?.trim();
 }
 
 /** Not node:readline: for it, U+2028 in the middle of a row ends a line too. */
