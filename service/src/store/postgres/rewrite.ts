@@ -2,7 +2,7 @@ import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './connection/database.ts';
 import { beginGeneration, lockOutConnections } from './schema/schemaLock.ts';
-import { tableName, toText } from './connection/sql.ts';
+import { tableName } from './connection/sql.ts';
 import type { OpenSchema, Table } from './schema/tables.ts';
 import { transactionOnce } from './connection/transaction.ts';
 
@@ -62,7 +62,7 @@ async function rewriteTable(
       await connection.query(
         table?.upsert([{ id: changed.id, json, document: changed }]) ?? {
           text: `UPDATE ${fullName} SET document = $2 WHERE id = $1`,
-          values: [toText(id), json],
+          values: [id, json], // the id as its column holds it
         },
       );
     }
