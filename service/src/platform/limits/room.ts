@@ -53,8 +53,13 @@ export function pressureInWords(pressure: StorePressure | null): string | null {
   const [chatsFrom, allFrom] = isOnlyLargest
     ? [marks.visitors_of_largest, marks.largest]
     : [marks.visitors, marks.additions];
+  // With several workspaces, their new chats are refused only together with everything else.
+  const isForAll = refuses === 'additions' && pressure.largestShare < 1;
+  const from = isForAll
+    ? `from ${inPercent(allFrom)}`
+    : `new chats from ${inPercent(chatsFrom)}, everything that adds data from ${inPercent(allFrom)}`;
   const sentences = [
-    `The stored data takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB of the heap: ${REFUSED[refuses]} refused with 503 until there is room (new chats from ${inPercent(chatsFrom)}, everything that adds data from ${inPercent(allFrom)}).`,
+    `The stored data takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB of the heap: ${REFUSED[refuses]} refused with 503 until there is room (${from}).`,
     isOnlyLargest &&
       `The log names these workspaces; the largest stores ${inPercent(pressure.largestShare)} of all data. The others continue.`,
     `Until then, chat visitors who were never answered are removed${isOnlyLargest ? ' in those workspaces' : ''}, the oldest first.`,
