@@ -139,8 +139,8 @@ interface List<T> {
 }
 
 /**
- * Reads pages until one has an item that matches.
- * @param filter what the items are searched for here; empty when the service searches, by `query`
+ * Reads pages, five at most, until one has an item that matches.
+ * @param filter a text that an item must contain; empty when the service searches, by `query`
  */
 async function search<T>(
 	context: ILoadOptionsFunctions,

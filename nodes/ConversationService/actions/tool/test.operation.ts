@@ -13,7 +13,7 @@ export const test: Operation = {
 		value: 'test',
 		action: 'Test tool',
 		description:
-			'Make one real call of a tool and get how it ended; a call that failed is an item with the status failed',
+			'Make one real call of a tool and get its outcome; a call that failed is an item with the status failed',
 	},
 	record: TOOL_CALL,
 	fields: [

@@ -180,7 +180,7 @@ class Deciding {
     return wasOffered && isNo(this.#request.newest) ? this.#say('allRight') : null;
   }
 
-  /** Answers a farewell. It does not close while somebody has something to decide or to answer. */
+  /** Answers a farewell, and closes unless somebody still has something to decide or to answer. */
   #answerToFarewell(): Step | null {
     const { newest, questions } = this.#request;
     const { history, language, mayClose } = this.#turn;
@@ -230,8 +230,7 @@ class Deciding {
   #answerToQuestion(): Step | null {
     const [question] = this.#request.questions;
     if (question === undefined) return null;
-    if (isNo(this.#request.newest) && !this.#isOtherwiseMeant(question))
-      return this.#say('allRight');
+    if (isNo(this.#request.newest) && !this.#isAmbiguousNo(question)) return this.#say('allRight');
     return question.type === 'confirmation'
       ? this.#answerToConfirmation(question.what)
       : this.#answerToArgument(question.what);
@@ -241,7 +240,7 @@ class Deciding {
    * Whether a "no" may mean something else: it can be the value of a boolean argument, and "cancel"
    * after "Shall I cancel…?" may mean yes or no.
    */
-  #isOtherwiseMeant({ type, what }: AgentQuestion): boolean {
+  #isAmbiguousNo({ type, what }: AgentQuestion): boolean {
     if (type === 'confirmation') return /cancel/i.test(this.#request.newest);
     return this.#tools
       .flatMap(argumentsOf)

@@ -1,7 +1,7 @@
 /**
  * Like `AbortSignal.timeout`, but the timer ends with the block that declares the result with
  * `using`. The timer of `AbortSignal.timeout` always runs to its end, and until then everything
- * that the call used stays in memory.
+ * that listens to the signal stays in memory.
  */
 export function deadlineAfter(ms: number): Disposable & { readonly signal: AbortSignal } {
   const deadline = new AbortController();

@@ -10,7 +10,7 @@ const ASSETS = new URL('assets/', import.meta.url);
 const HTMX = 'htmx.js';
 /** The style sheets, and the files of assets/styles that each is made of, in order. */
 const STYLES = {
-  /** For every page, and all that the conversations need. */
+  /** What every page of the team needs, and all that the pages of conversations need. */
   'app.css': [
     'tokens',
     'base',

@@ -58,7 +58,7 @@ export class Table {
     return this.rows.get(id);
   }
 
-  /** All documents, in no order. */
+  /** All documents, in no particular order. */
   documents(): Iterable<Document> {
     return this.rows.values();
   }
