@@ -15,7 +15,7 @@ const REASONS: Record<SignatureProblem, string> = {
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the body (an empty object when it is no JSON object), whether the service has replaced the
+ * @returns the body (an empty object when it is not a JSON object), whether the service has replaced the
  * secret, and the time of the signature; or why the call is refused
  */
 export async function verifyCall<T extends IDataObject>(

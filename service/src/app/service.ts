@@ -29,7 +29,7 @@ import { followDocuments } from '../platform/http/followDocuments.ts';
 import { followPayments } from '../payments/followPayments.ts';
 import { followToolCalls } from '../tools/followToolCalls.ts';
 import { type Bounds, createBounds } from '../platform/limits/bounds.ts';
-import { pressureInWords, roomIn } from '../platform/limits/room.ts';
+import { pressureInWords, roomAssertion } from '../platform/limits/room.ts';
 import { openLimiters } from '../platform/limits/postgresLimiters.ts';
 import { createMetrics } from './serviceMetrics.ts';
 import { createOutboundClient } from '../platform/outbound/outboundClient.ts';
@@ -155,7 +155,7 @@ async function openCore(started: AsyncDisposableStack, config: Config, options: 
     passwords,
     checkTargetUrl: checkTargetUrlWith(outbound),
     bounds,
-    assertRoom: roomIn(store, bounds),
+    assertRoom: roomAssertion(store, bounds),
     publicUrl: () => publicUrl.current ?? '',
     agent,
     reactions: reactionsOf({ agent, messaging }),

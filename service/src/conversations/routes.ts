@@ -26,7 +26,7 @@ import { conversationJson, conversationWithMessagesJson, messageJson, noteJson }
 const stored = (time: string | undefined) =>
   time === undefined ? undefined : timestamp(new Date(time));
 
-/** Conversations and contacts, for automations. */
+/** Conversations, for automations. */
 export function conversationsRouter(deps: Deps): Router {
   const router = Router();
   addLookup(router, deps);
@@ -116,7 +116,7 @@ function addControl(router: Router, deps: Deps): void {
   );
 }
 
-/** Where a conversation stands, and who looks after it. */
+/** A conversation's funnel stage and its assignee. */
 function addFiling(router: Router, deps: Deps): void {
   serve(router, deps, contract.updateConversation, async ({ deps, caller, params, body }) =>
     conversationJson(

@@ -3,7 +3,7 @@ import { threadHref } from './links.ts';
 import type { InboxItem, InboxPlace, Match } from './listInbox.ts';
 import { THREAD_PAGE } from './readThread.ts';
 
-/** The sentence that was searched for, with what matches marked. */
+/** An excerpt of the message that a search found, with what matches marked. */
 export const matchView = ({ excerpt }: Match): View =>
   excerpt.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : text));
 

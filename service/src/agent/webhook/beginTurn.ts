@@ -36,7 +36,7 @@ export type BegunTurn =
     }
   /** The turn has ended, or rests (`ended` is null): a call that is under way has to be let go. */
   | { readonly type: 'let_go'; readonly ended: WebhookTurn | null }
-  /** Nothing is to be sent now. If a step is left, a job brings it. */
+  /** Nothing is to be sent now. If a step is left, a job takes it later. */
   | { readonly type: 'wait' };
 
 const WAIT = { type: 'wait' } as const;
@@ -194,7 +194,7 @@ async function subjectOf(
 }
 
 /**
- * Lets a turn that could not be sent wait for its next attempt, or fail after a minute.
+ * Makes a turn that could not be sent wait for its next attempt. After a minute, it fails instead.
  * @param locked an open turn
  * @param problem why, for the team
  */

@@ -12,7 +12,7 @@ type Adds = 'visitor' | 'data';
  * Makes the function that refuses additions to a full store.
  * @see docs/decisions/0016-additions-are-refused-before-memory-is-full.md
  */
-export const roomIn =
+export const roomAssertion =
   (store: Pick<ServiceStore, 'pressure'>, bounds: Bounds) =>
   (adds: Adds, workspaceId: string | null): void => {
     const bound = refusalOf(store.pressure, adds, workspaceId);

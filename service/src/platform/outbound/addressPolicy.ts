@@ -150,7 +150,7 @@ const parseNat64Prefix = (cidr: string): Nat64Prefix => {
  * An IPv6 address may carry IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo). The
  * IPv4 addresses then decide, so `::/0` opens no IPv4 address. With ISATAP and Teredo, the IPv6
  * address has to be allowed too; Teredo's addresses are not public, so only `allowedNetworks` opens
- * them. It never opens metadata addresses or the unspecified address. 127.0.0.0/8 opens ::1 too.
+ * them. Nothing opens metadata addresses or the unspecified address. 127.0.0.0/8 opens ::1 too.
  * @param nat64Prefixes those of this network's own translators (NAT64_PREFIXES). For an address
  * that begins with one, the IPv4 address inside decides.
  * @see docs/decisions/0028-kept-connections-and-repeats.md

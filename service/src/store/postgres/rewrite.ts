@@ -20,7 +20,7 @@ async function documentTables(
   return rows.map(({ table_name }) => String(table_name));
 }
 
-/** Replaces every document with what `change` returns, in one transaction. All others wait. */
+/** Replaces every document with what `change` returns, in one transaction. All other writes wait. */
 export async function rewriteAll(
   { database, schemaName, tables, exclusiveLock }: OpenSchema,
   change: (document: Document, collection: string) => Document,
