@@ -257,7 +257,11 @@ class Deciding {
     if (isYes(newest)) {
       const withoutYes = sources.slice(1);
       const plans = this.#plansAskedAbout(action, withoutYes);
-      const confirmed = plans.find((plan) => plan.action === action && plan.missing === null);
+      const [confirmed, another] = plans.filter(
+        (plan) => plan.action === action && plan.missing === null,
+      );
+      // `cancel_order` and `cancelOrder`: the question fits both, and only one was meant.
+      if (another !== undefined) return HAND_OVER;
       if (confirmed !== undefined) return this.#turn.mayCallTools ? call(confirmed) : HAND_OVER;
       return plans[0] ? this.#carryOut(plans[0]) : HAND_OVER;
     }

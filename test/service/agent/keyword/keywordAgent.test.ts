@@ -109,6 +109,15 @@ describe('a tool that is not read-only', () => {
     ).toEqual(callOf('write_ticket', { subject: words }));
   });
 
+  it('is not called on a yes that another tool of the same words could get', async () => {
+    const retail = acting('cancel_order', 'Cancels an order', schema(ORDER_ID));
+    const wholesale = acting('cancelOrder', 'Cancels a wholesale order', schema(ORDER_ID));
+    const tools = [retail, wholesale];
+    const words = 'cancel the wholesale order 4455';
+    expect(await next([words], { tools })).toEqual(confirm('cancel order 4455'));
+    expect(await next([words, confirming('cancel order 4455'), 'yes'], { tools })).toEqual(UNKNOWN);
+  });
+
   it('is repeated with a default that is an object', async () => {
     const options = { type: 'object', default: { notify: true } };
     const stop = acting('stop_plan', 'Stops a plan', schema({ ...ORDER_ID, options }));
