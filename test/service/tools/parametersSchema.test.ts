@@ -57,6 +57,16 @@ describe('parameters of a tool, checked against arguments', () => {
       'arguments.a.x is missing.',
     ],
     [
+      withA({ anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] }),
+      { a: 'abcd' },
+      'arguments.a must not have more than 3 characters, or must be null.',
+    ],
+    [
+      withA({ anyOf: [{ minimum: 5 }, { if: true, then: { maximum: 2 } }] }),
+      { a: 3 },
+      'arguments.a must be >= 5, or must be <= 2.',
+    ],
+    [
       withA({ oneOf: [{ type: 'number' }, { minimum: 0 }] }),
       { a: 1 },
       'arguments.a fits more than one of the allowed shapes; it must fit exactly one.',

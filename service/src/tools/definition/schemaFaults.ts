@@ -79,7 +79,8 @@ function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): strin
     return 'fits more than one of the allowed shapes; it must fit exactly one';
   const ways = errors
     .filter(
-      (error) => error.instancePath === choice.instancePath && Object.hasOwn(WORDS, error.keyword),
+      (error) =>
+        error.instancePath === choice.instancePath && !isChoice(error) && error.keyword !== 'if',
     )
     .map(wordsOf);
   return ways.length === 0
