@@ -117,6 +117,17 @@ describe('parameters of a tool, checked against arguments', () => {
       { AB: 1 },
       'arguments must not have a field named "AB".',
     ],
+    [
+      withA({ type: 'array', contains: { type: 'string' } }),
+      { a: [1] },
+      'arguments.a must contain at least 1 valid item.',
+    ],
+    [withA({ minProperties: 1 }), { a: {} }, 'arguments.a must not have fewer than 1 property.'],
+    [
+      withA({ enum: [`${'x'.repeat(78)}😀`] }),
+      { a: 1 },
+      `arguments.a must be one of "${'x'.repeat(78)}\ufffd….`,
+    ],
     [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'arguments.b is missing; it is needed with a.'],
     [
       { $async: true, properties: { a: { type: 'string', $async: true } } },

@@ -11,7 +11,7 @@ const MAX_FIELD_CHARACTERS = 200;
 const MAX_VALUES_LISTED = 20;
 
 const shorten = (text: string, length: number) =>
-  text.length > length ? `${text.slice(0, length)}…` : text;
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 
 /** `/items/0/name` → `arguments.items.0.name`; names come from outside and may be long. */
 const fieldOf = (root: string, { instancePath }: ErrorObject) =>
@@ -94,7 +94,8 @@ const wordsOf = (error: ErrorObject): string =>
     .replaceAll('NOT', 'not')
     .replace('must be multiple', 'must be a multiple')
     .replace('(s)', 's')
-    .replace(/ 1 (character|item)s$/, ' 1 $1');
+    .replace(/ 1 (character|(?:valid )?item)s$/, ' 1 $1')
+    .replace(/ 1 properties$/, ' 1 property');
 
 const named = (root: string, error: ErrorObject, name: unknown, what: string): Fault => {
   const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD_CHARACTERS);
