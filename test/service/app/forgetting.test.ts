@@ -204,6 +204,10 @@ describe('forgetting a contact', () => {
     const again = await signedInBrowser(service.url);
     expect((await again.get(`${page}/${other.id}`)).text).toContain('I stay');
     expect((await again.get(`${page}/${delivery.id}`)).status).toBe(404);
+    for (const id of [delivery.id, delivery.event_id]) {
+      const search = `/keys/deliveries?id=${id}`;
+      expect(await again.get(search)).toMatchObject({ status: 404, path: search });
+    }
     expect((await service.api.post(`${path}/${delivery.id}/redeliver`)).status).toBe(404);
     await waitFor('the other to be sent again', () => receiver.requests.length > sentBefore);
     const stored = await service.changeStored((store) =>

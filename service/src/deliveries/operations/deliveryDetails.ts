@@ -6,7 +6,7 @@ import type { Delivery } from '../delivery.ts';
 import type { Event } from '../event.ts';
 import { curlCommand, requestHeaders, stampRequest } from '../request.ts';
 import { openSecrets, type Subscription } from '../subscription.ts';
-import { isAboutForgotten } from './forgotten.ts';
+import { isAboutForgotten, withoutForgotten } from './forgotten.ts';
 import { findActiveSubscriptions, peekSubscription } from './subscriptions.ts';
 
 /** A delivery, what it sends, and where. */
@@ -36,8 +36,8 @@ export const getDeliveryDetails = (
 export type FoundDelivery = Pick<DeliveryDetails, 'delivery' | 'subscription'>;
 
 /**
- * Finds a delivery by its own id, or all deliveries of an event. Those of removed subscriptions are
- * not found.
+ * Finds a delivery by its own id, or all deliveries of an event. Those of removed subscriptions and
+ * those about a forgotten contact are not found.
  */
 export const findDeliveries = (
   { store }: Pick<Deps, 'store'>,
@@ -48,9 +48,9 @@ export const findDeliveries = (
     const found: FoundDelivery[] = [];
     const byId = id.startsWith('dlv_') ? await tx.deliveries.peek(id) : null;
     for (const subscription of await findActiveSubscriptions(tx, workspace.id)) {
-      if (byId?.subscriptionId === subscription.id) found.push({ delivery: byId, subscription });
-      if (!id.startsWith('evt_')) continue;
-      for (const delivery of await deliveriesOf(tx, subscription, id))
+      const ofEvent = id.startsWith('evt_') ? await deliveriesOf(tx, subscription, id) : [];
+      const matching = byId?.subscriptionId === subscription.id ? [byId] : ofEvent;
+      for (const delivery of await withoutForgotten(tx, matching))
         found.push({ delivery, subscription });
     }
     return found;
