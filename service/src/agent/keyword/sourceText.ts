@@ -65,8 +65,9 @@ export class SourceText {
 
   /** Whether it is a length of time and nothing else: "3 days". */
   get isLengthOfTime(): boolean {
-    const end = this.text.trimEnd().replace(/[.!]$/, '').length;
-    return this.dates.lengths.some(({ at, length }) => at === 0 && length === end);
+    const start = this.text.length - this.text.trimStart().length;
+    const end = this.text.trimEnd().replace(/[.!]+$/, '').length;
+    return this.dates.lengths.some(({ at, length }) => at === start && at + length === end);
   }
 
   find(pattern: RegExp, text = this.text): readonly Found<string>[] {

@@ -258,9 +258,10 @@ describe('asking for what is missing', () => {
   it('takes a duration as a number only where it is the whole answer', async () => {
     const tools = [tool('lookup', '', schema({ days: INTEGER }))];
     const question = asking('Days');
-    expect(await next(['lookup', question, '3 days'], { tools })).toEqual(
-      callOf('lookup', { days: 3 }),
-    );
+    for (const answer of ['3 days', '3 days.', '\n3 days!!'])
+      expect(await next(['lookup', question, answer], { tools })).toEqual(
+        callOf('lookup', { days: 3 }),
+      );
     expect(await next(['lookup', question, 'I have waited 3 days'], { tools })).toEqual(
       ask('Days'),
     );
