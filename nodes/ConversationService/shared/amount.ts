@@ -20,9 +20,9 @@ export function decimalsOf(currency: string): number {
 }
 
 /**
- * Reads the amount of a payment in minor units of its currency, as the service takes it.
+ * Turns the amount of a payment into minor units of its currency, which the service takes.
  * @param unit `decimal` when the field holds 49.00, `minor` when it holds 4900
- * @throws NodeOperationError when the unit is another, or the value is not an amount or has more
+ * @throws NodeOperationError when the unit is neither, or the value is not an amount or has more
  * decimals than the currency
  */
 export function readAmount(

@@ -88,6 +88,6 @@ export interface AgentProgress extends Document {
 
 export const AGENT_QUEUE = 'agent_turns';
 export const MAX_TOOL_CALLS_PER_TURN = 8;
-/** An agent that replies more often within `REPLY_WINDOW_MS` probably talks to a machine: hand over. */
+/** An agent that replies more often within `REPLY_WINDOW_MS` probably talks to a machine. It hands over. */
 export const MAX_REPLIES_PER_WINDOW = 30;
 export const REPLY_WINDOW_MS = 10 * 60 * 1000;

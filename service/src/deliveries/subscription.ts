@@ -143,7 +143,7 @@ export const replaceReceiver = (
   consecutiveFailures: 0,
 });
 
-/** The queue of what follows a removal, a revival or an outage, stored under its first name. */
+/** The queue of what follows a removal, a revival or an outage, stored under its original name. */
 export const FOLLOW_UP_QUEUE = 'removals';
 /**
  * `end`: nobody has revived the subscription. `resend`: it was revived, and its receiver may have

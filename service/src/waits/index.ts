@@ -1,6 +1,6 @@
 /** What other subjects may use of waits/; nothing else. */
 
-export type { QuestionOfTurn, WantedOfTurn } from './reactions.ts';
+export type { QuestionOfTurn, WaitOfTurn } from './reactions.ts';
 export { noteAnswer } from './operations/burst.ts';
 export { decideWait } from './operations/decideWait.ts';
 export { cancelWait, endReplyWaitOf, endWaitsIn } from './operations/endWait.ts';

@@ -5,10 +5,10 @@ import type { Tx } from '../store/collections.ts';
 import type { WaitKind } from './wait.ts';
 
 /** A wait that a turn of the agent opens. */
-export interface WantedOfTurn {
+export interface WaitOfTurn {
   readonly workspaceId: string;
   readonly turnId: string;
-  /** The one that the request names; null when it names none. */
+  /** The conversation that the workflow's request names; null when it names none. */
   readonly conversationId: string | null;
   /** Who is asked: the customer, or the team. */
   readonly kind: WaitKind;
@@ -18,7 +18,7 @@ export interface WantedOfTurn {
 
 /** How the question of a turn is asked. */
 export interface QuestionOfTurn {
-  /** The turn's; null for a test. */
+  /** The conversation of the turn; null for a test. */
   readonly conversationId: string | null;
   /** The question; with the agent's greeting if this is its first message. */
   readonly text: string;
@@ -35,7 +35,7 @@ declare module '../conversations/reactions.ts' {
      * A turn of the agent opens a wait, which suspends it.
      * @throws not_found (404); turn_superseded, try_without_customer (409)
      */
-    onWaitOpened(tx: Tx, wanted: WantedOfTurn, now: Date): Promise<QuestionOfTurn>;
+    onWaitOpened(tx: Tx, wanted: WaitOfTurn, now: Date): Promise<QuestionOfTurn>;
     /**
      * The wait of a turn has ended, for whatever reason: the turn goes on.
      * @param end.isUnread the customer wrote, and the workflow never reads it: a newer turn answers
@@ -47,12 +47,12 @@ declare module '../conversations/reactions.ts' {
       end: { conversation: Conversation | null; isUnread: boolean },
       now: Date,
     ): Promise<Conversation | null>;
-    /** The execution of the wait of a turn is back: it has collected the wait. */
+    /** The execution behind a turn's wait has come back and collected the wait. */
     onWaitCollected(tx: Tx, turnId: string, now: Date): Promise<void>;
     /**
      * Nothing will collect a wait that has ended: its execution is gone.
      * @param wait.problem why, in words for the team
-     * @param conversation of the wait, locked; null when it has none
+     * @param conversation the wait's, locked; null when it has none
      */
     onResumeGivenUp(
       tx: Tx,

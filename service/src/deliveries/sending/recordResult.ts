@@ -150,7 +150,7 @@ function changeSince(
 
 /**
  * Whether the attempt failed and the next receiver of a changed subscription may still get the
- * delivery. A 410 is final, unless that receiver is there.
+ * delivery. A 410 is final, unless there already is a next receiver.
  */
 function mayReachNextReceiver(
   subscription: Subscription,

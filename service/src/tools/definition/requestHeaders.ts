@@ -1,6 +1,6 @@
 /** Rules for the headers of a request template. */
 
-/** A token of HTTP. */
+/** A token, as HTTP defines it. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
 /** What a header's value may hold; HTTP would also allow a tab. */

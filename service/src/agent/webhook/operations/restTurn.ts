@@ -13,7 +13,7 @@ import {
   misfitOf,
   type WebhookTurn,
 } from '../webhookTurn.ts';
-import type { QuestionOfTurn, WantedOfTurn } from '../../../waits/index.ts';
+import type { QuestionOfTurn, WaitOfTurn } from '../../../waits/index.ts';
 import { leaveToTeam } from '../../operations/leaveToTeam.ts';
 import { greetingOf } from '../../turn/replyText.ts';
 import { findNewestInOrder, withGreeting } from './turnMessages.ts';
@@ -28,7 +28,7 @@ import { lockTurn, markDealtWith, putSuperseded, refuse, stopTyping } from './tu
  */
 export async function suspendTurn(
   tx: Tx,
-  { workspaceId, turnId, conversationId, kind, message }: WantedOfTurn,
+  { workspaceId, turnId, conversationId, kind, message }: WaitOfTurn,
   now: Date,
 ): Promise<QuestionOfTurn> {
   const locked = await lockTurn(tx, turnId);

@@ -1,7 +1,10 @@
 import { quoted } from '../../connection/sql.ts';
 import type { Migration } from '../migrations.ts';
 
-/** Takes the status out of the index: it then finds waiting customers of every status in order. */
+/**
+ * Takes the status out of the index: it then finds conversations of every status in the order in
+ * which their customers began to wait.
+ */
 export const waitingOfAll: Migration = (schema) => {
   const table = `${quoted(schema)}.conversations`;
   return `
