@@ -80,9 +80,7 @@ function toNodeError(
 	return new NodeOperationError(context.getNode(), error as Error, { itemIndex });
 }
 
-/**
- * Makes an error item. n8n keeps both fields of it: `error`, and `details` for the rest.
- */
+/** Makes an error item. n8n keeps both of its fields: `error`, and `details` for everything else. */
 function toJson(error: NodeApiError | NodeOperationError): IDataObject {
 	const details: IDataObject = {};
 	if (error.description) details.fix = error.description;

@@ -5,7 +5,7 @@ import { data } from 'currency-codes';
  * ISO 4217 says which currencies there are and how many decimals each has.
  */
 
-/** In ISO 4217, X begins the codes of precious metals, tests and the like, and of this money. */
+/** Codes of ISO 4217 that begin with X are precious metals, tests and the like, except for these. */
 const MONEY_WITH_X = ['XAF', 'XCD', 'XOF', 'XPF'];
 
 const DECIMALS: ReadonlyMap<string, number> = new Map([
@@ -27,7 +27,7 @@ export const isCurrency = (code: string): boolean => DECIMALS.has(code);
 /** How many decimals a currency has. @param currency lower case @throws Error for an unknown one */
 export function decimalsOf(currency: string): number {
   const decimals = DECIMALS.get(currency);
-  if (decimals === undefined) throw new Error(`${currency} is no currency`);
+  if (decimals === undefined) throw new Error(`${currency} is not a currency`);
   return decimals;
 }
 

@@ -86,7 +86,7 @@ function addCalling(router: Router, deps: Deps, followToolCall: FollowToolCall):
   );
 }
 
-/** What a workflow does as it is published and unpublished. */
+/** What a workflow calls when it is published and unpublished. */
 function addPublishing(router: Router, deps: Deps): void {
   serve(router, deps, contract.publishTool, async ({ deps, caller, params, body }) => {
     const { tool, secret } = await publishTool(deps, caller.workspace, {

@@ -22,10 +22,10 @@ describe('currencies', () => {
   });
 
   it.each(['xxx', 'xts', 'xau', 'xdr', 'abc', 'USD', '', 'us', 'usdt', 'constructor', '$'])(
-    '%j is no currency',
+    '%j is not a currency',
     (code) => {
       expect(isCurrency(code)).toBe(false);
-      expect(() => decimalsOf(code)).toThrow('is no currency');
+      expect(() => decimalsOf(code)).toThrow('is not a currency');
     },
   );
 

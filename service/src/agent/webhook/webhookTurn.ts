@@ -86,8 +86,8 @@ export const MAX_ANSWER_TEXTS = 10;
 export const MAX_HANDOVER_NOTE_CHARACTERS = 1000;
 
 /**
- * How long to try again to send a turn, since n8n may be restarting, or publishing a new version of
- * the workflow.
+ * How long sending a turn is retried, since n8n may be restarting, or publishing a new version of the
+ * workflow.
  */
 export const TURN_PATIENCE_MS = 60_000;
 /**
@@ -128,7 +128,7 @@ export const newWebhookTurn = (
 export const isOpen = ({ status }: Pick<WebhookTurn, 'status'>): boolean =>
   status === 'queued' || status === 'running' || status === 'suspended';
 
-/** Whether a turn rests or has rested: newer messages have turns of their own beside it. */
+/** Whether a turn rests (is suspended) or has rested: newer messages have turns of their own. */
 export const hasRested = ({
   isResumed,
   status,

@@ -36,7 +36,8 @@ export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Err
  *
  * The next start finishes what is left to do.
  * @returns how many documents were sealed with the new key
- * @throws Error when there is nothing to rotate, or the current key is not the right one
+ * @throws Error when there is nothing to rotate, the current key is not the right one, or the new key
+ * is the current one
  * @see docs/decisions/0025-changing-the-encryption-key.md
  */
 export async function rotateEncryptionKey(

@@ -22,7 +22,7 @@ export const approvalSchema = z
     status: z
       .enum(APPROVAL_STATUSES)
       .describe(
-        'It waits, was decided, expired, or was cancelled: the conversation was closed, or the tool edited, paused or removed',
+        'It waits, was decided, expired, or was cancelled: the conversation was closed, or the tool was edited, paused, switched off or removed',
       ),
     decision: decisionSchema.nullable(),
     requested_at: timestampSchema,

@@ -103,7 +103,7 @@ export class SnapshotDamaged extends Error {
   override readonly name = 'SnapshotDamaged';
 }
 
-/** Said in the log of a start or a snapshot, and by the command that makes a backup. */
+/** Logged at a start or a snapshot, and printed by the command that makes a backup. */
 export const fallbackWarning = (generation: number) =>
   `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 
@@ -218,7 +218,7 @@ class SnapshotCheck {
 
   finish(): void {
     if (this.trailer?.count !== this.count || this.trailer.crc !== this.crc)
-      throw new SnapshotDamaged('its checksum does not fit');
+      throw new SnapshotDamaged('its checksum or its number of documents does not match');
   }
 }
 
@@ -234,7 +234,7 @@ const BRACKET = 0x5b;
 const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
   const header = parse(bytes) as SnapshotHeader & { format: number };
   if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation)
-    throw new SnapshotDamaged('its header does not fit');
+    throw new SnapshotDamaged('its header does not match');
   return header;
 };
 

@@ -100,7 +100,10 @@ export class JobWrites implements TransactionJobs {
     );
   }
 
-  /** Sends everything before it returns. @returns the groups of released jobs, from the database */
+  /**
+   * Sends all statements at once, without waiting for answers in between.
+   * @returns the groups of released jobs, from the database
+   */
   async send(
     connection: Connection,
     schema: string,
