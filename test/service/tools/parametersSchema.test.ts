@@ -4,6 +4,17 @@ import type { JsonObject } from '../../../service/src/platform/json.ts';
 import { compileParameters } from '../../../service/src/tools/definition/parametersSchema.ts';
 import { check, refusal, withA, withProperties } from './parametersSupport.ts';
 
+const CARD = {
+  properties: { type: { const: 'card' }, number: { type: 'string' } },
+  required: ['type', 'number'],
+  additionalProperties: false,
+};
+const CASH = {
+  properties: { type: { const: 'cash' }, amount: { type: 'number' } },
+  required: ['type', 'amount'],
+  additionalProperties: false,
+};
+
 describe('parameters of a tool, checked against arguments', () => {
   it.each<[JsonObject, unknown, string | null]>([
     [
@@ -66,6 +77,13 @@ describe('parameters of a tool, checked against arguments', () => {
       { a: 3 },
       'arguments.a must be >= 5, or must be <= 2.',
     ],
+    [
+      withA({ anyOf: [CARD, CASH] }),
+      { a: { type: 'cash', amount: 'x' } },
+      'arguments.a.amount must be a number.',
+    ],
+    [withA({ oneOf: [CARD, CASH] }), { a: { type: 'cash' } }, 'arguments.a.amount is missing.'],
+    [withA({ oneOf: [CARD, CASH] }), { a: { type: 'card' } }, 'arguments.a.number is missing.'],
     [
       withA({ oneOf: [{ type: 'number' }, { minimum: 0 }] }),
       { a: 1 },

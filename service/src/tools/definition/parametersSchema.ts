@@ -54,6 +54,7 @@ const areUnique = (wanted: boolean, items: readonly Json[]) =>
 function createValidator(schema: JsonObject, patterns: LinearPatterns): ValidateFunction {
   const ajv = new Ajv2020({
     strict: false,
+    verbose: true,
     meta: false,
     validateSchema: false,
     addUsedSchema: false,

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { isJsonObject, ownField, type Json } from '../../platform/json.ts';
 
 /** What a validator found, as a sentence that names the first field at fault. */
 interface Fault {
@@ -112,8 +113,37 @@ const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
     ['required', 'additionalProperties'].includes(error.keyword));
 
 /**
+ * The errors of the shape that the value means: the only one whose fixed values it has, such as
+ * `"type": "card"`. All errors when no shape or several have such values.
+ */
+function meantErrors(
+  errors: readonly ErrorObject[],
+  { schema, schemaPath, data }: ErrorObject,
+): readonly ErrorObject[] {
+  if (!Array.isArray(schema)) return errors;
+  const meant = (schema as Json[]).flatMap((shape, at) =>
+    hasFixedValues(shape, data as Json) ? [`${schemaPath}/${at}/`] : [],
+  );
+  if (meant.length !== 1) return errors;
+  const found = errors.filter((error) => error.schemaPath.startsWith(meant[0]!));
+  return found.length > 0 ? found : errors;
+}
+
+function hasFixedValues(shape: Json, value: Json): boolean {
+  const properties = isJsonObject(shape) && ownField(shape, 'properties');
+  if (!isJsonObject(properties) || !isJsonObject(value)) return false;
+  const fixed = Object.entries(properties).flatMap(([name, property]) =>
+    isJsonObject(property) && Object.hasOwn(property, 'const')
+      ? [{ name, wanted: property.const }]
+      : [],
+  );
+  return fixed.length > 0 && fixed.every(({ name, wanted }) => ownField(value, name) === wanted);
+}
+
+/**
  * @param root the name of the checked value: `arguments` or `parameters`
- * @param errors from ajv, which stops at the first fault; the last error is the outermost
+ * @param errors from ajv, which stops at the first fault; the last error is the outermost. Those of a
+ * `verbose` ajv tell which shape of a choice the value means.
  */
 export function describeFault(root: string, errors: readonly ErrorObject[]): Fault {
   const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
@@ -131,7 +161,7 @@ export function describeFault(root: string, errors: readonly ErrorObject[]): Fau
   if (unknown !== undefined) return named(root, error, unknown, 'is not known; leave it out');
   const inside =
     isChoice(error) && error.params['passingSchemas'] == null
-      ? errors.find(isInside(error))
+      ? meantErrors(errors, error).find(isInside(error))
       : undefined;
   if (inside !== undefined) return describeFault(root, [inside]);
   const field = fieldOf(root, error);
