@@ -278,6 +278,7 @@ describe('the Keys and subscriptions screen: one subscription', () => {
       { since: '' },
       { since: 'yesterday' },
       { since: '2026-13-40T99:00' },
+      { since: '2026-02-31T10:00' },
       { since: HOSTILE },
       { since: '2026-01-01T00:00', offset: '1e9' },
     ];

@@ -120,6 +120,11 @@ const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
  */
 export function parseSince({ since = '', offset = '' }: FormValues): Date | null {
   const minutes = readOffset(offset);
-  const time = LOCAL_TIME.test(since) ? Date.parse(`${since}Z`) : NaN;
-  return Number.isNaN(time) || minutes === null ? null : new Date(time + minutes * 60_000);
+  const time = LOCAL_TIME.test(since) ? new Date(`${since}Z`) : null;
+  // Date turns 31 February into 3 March.
+  if (minutes === null || !time || !isSameDay(time, since)) return null;
+  return new Date(time.getTime() + minutes * 60_000);
 }
+
+const isSameDay = (time: Date, text: string): boolean =>
+  !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 10));
