@@ -44,7 +44,7 @@ export function createMetrics(
     turns,
     requests,
     boundReached,
-    /** The longest time within the last five minutes for which the event loop stood still. */
+    /** For how long the event loop stood still at most, within the last five minutes. */
     longestStallMs: stalls.longestMs,
     /** Adds the time since the delivery worker last looked for jobs. */
     watchLoop(sinceLastTurnMs: () => number): void {

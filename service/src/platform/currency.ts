@@ -80,7 +80,7 @@ export function amountHint(currency: string): string {
   const example = minorToText(49 * 10 ** decimals, decimals);
   const rule =
     decimals === 0
-      ? 'without decimals and separators'
+      ? 'without decimals or separators'
       : `with at most ${decimals} decimals and no separators between thousands`;
   return `must be an amount of ${currency.toUpperCase()} such as ${example}, ${rule}, more than 0 and at most ${minorToText(MAX_AMOUNT_MINOR, decimals)}`;
 }

@@ -7,7 +7,7 @@ import type { Accept, AnswerValue } from './accept.ts';
 
 /**
  * A question that stays open until a customer replies or a colleague decides; then a workflow's
- * execution goes on. The pure rules for its end are here.
+ * execution goes on. Here are its record and the pure rules for how it ends.
  * @see docs/waits.md
  */
 

@@ -139,7 +139,7 @@ describe('parseAmount', () => {
     ],
     [
       'jpy',
-      'must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999',
+      'must be an amount of JPY such as 49, without decimals or separators, more than 0 and at most 999999999999',
     ],
     [
       'kwd',

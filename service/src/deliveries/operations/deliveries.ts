@@ -70,9 +70,9 @@ const BATCH = 500;
 
 /**
  * Sends again every delivery that failed since a time and never succeeded, except test events. The
- * time is that of the failure; the event may be older. The event ids stay: a receiver that took an
- * event, and whose answer was lost, can drop it. Recovering twice, at once or after a crash, queues
- * nothing twice.
+ * time is that of the failure; the event may be older. The event ids stay the same: a receiver that
+ * took an event, and whose answer was lost, can drop it. Recovering twice, at once or after a crash,
+ * queues nothing twice.
  * @returns how many deliveries this call queued
  * @throws not_found (404)
  */

@@ -41,7 +41,7 @@ export class AnswerRoom {
         );
         return leave !== null;
       },
-      // Each function can give room to a waiting answer. If this call waits, that adds to the list.
+      // Each function can make room for a waiting answer. If it is one of this call, the list grows.
       leave: () => {
         while (leaves.length > 0) leaves.pop()!();
       },

@@ -16,7 +16,7 @@ export const approvalSchema = z
   .strictObject({
     tool_call_id: z
       .string()
-      .describe('Decide it with `POST /api/tool-calls/{id}/approve` or `…/reject`'),
+      .describe('Decide with `POST /api/tool-calls/{id}/approve` or `…/reject`'),
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     status: z

@@ -36,7 +36,7 @@ const FORM = {
 /** What the form says of an amount that it does not take. */
 const AMOUNT_RULES = {
   usd: 'Must be an amount of USD such as 49.00, with at most 2 decimals and no separators between thousands, more than 0 and at most 9999999999.99.',
-  jpy: 'Must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999.',
+  jpy: 'Must be an amount of JPY such as 49, without decimals or separators, more than 0 and at most 999999999999.',
   kwd: 'Must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999.',
 };
 
