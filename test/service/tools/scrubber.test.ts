@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { scrubber } from '../../../service/src/tools/calls/scrubber.ts';
 import { cpuMsOf } from '../../helpers/cpuTime.ts';
 
-const SECRET = 'p@ss/w+rd "ü" (x)!~';
+const SECRET = 'p@ss/w+rd "ü" (x)!~&';
 const scrub = scrubber([SECRET]);
 const base64 = (text: string, encoding: 'base64' | 'base64url' = 'base64') =>
   Buffer.from(text).toString(encoding);
@@ -31,6 +31,19 @@ describe('scrubber', () => {
       JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00FC'),
     ],
     ['JSON-escaped with slashes', JSON.stringify(SECRET).slice(1, -1).replace('/', '\\/')],
+    [
+      'JSON-escaped as by Go, whose encoder also escapes <, > and &',
+      JSON.stringify(SECRET).slice(1, -1).replace('&', '\\u0026'),
+    ],
+    [
+      "JSON-escaped as by .NET, whose encoder also escapes +, ' and quotes",
+      JSON.stringify(SECRET)
+        .slice(1, -1)
+        .replaceAll('\\"', '\\u0022')
+        .replace('&', '\\u0026')
+        .replace('+', '\\u002B')
+        .replace('ü', '\\u00FC'),
+    ],
     ['in base64', base64(SECRET)],
     ['in base64 without padding', base64(SECRET).replace(/=+$/, '')],
     ['in base64url', base64(SECRET, 'base64url')],

@@ -29,12 +29,24 @@ function urlSpellings(secret: string): string[] {
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** The secret in a JSON string: as we write it, and in ASCII only; also with escaped slashes. */
+/** What JSON encoders escape besides what ours does: those of Go and Rails, and that of .NET. */
+const ESCAPED_ELSEWHERE = [/[<>&]/g, /\\"|[<>&'+`]/g];
+
+/**
+ * The secret in a JSON string: as we write it, in ASCII only, and as other languages write both. Each
+ * also with escaped slashes.
+ */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
-  const capital = ascii.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`);
-  const spellings = [plain, ascii, capital];
+  const escaped = [plain, ascii].flatMap((text) =>
+    ESCAPED_ELSEWHERE.map((signs) => text.replace(signs, (sign) => escapeUnit(sign.at(-1)!))),
+  );
+  const lower = [plain, ascii, ...escaped];
+  const capital = lower.map((text) =>
+    text.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`),
+  );
+  const spellings = [...lower, ...capital];
   return [...spellings, ...spellings.map((text) => text.replaceAll('/', '\\/'))];
 }
 
