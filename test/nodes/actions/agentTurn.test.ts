@@ -135,6 +135,12 @@ describe('Agent Turn', () => {
     });
   });
 
+  it('Close takes a number as the summary', async () => {
+    const { turn, conversation } = await openTurn();
+    await run('close', turn, { verdict: 'goal_reached', summary: '={{ 49 }}' });
+    expect(await conversation()).toMatchObject({ status: 'closed', outcome: { summary: '49' } });
+  });
+
   it.each([
     ['handOver', { note: '={{ $json.n }}', text: 'A colleague will answer.' }, 'hand_over'],
     ['close', { summary: '={{ $json.n }}', verdict: 'no_response', text: 'Goodbye!' }, 'close'],

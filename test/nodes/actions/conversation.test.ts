@@ -209,4 +209,20 @@ describe('Conversation', () => {
       outcome: { verdict: 'goal_reached', summary: 'Bought', closed_by: { type: 'api' } },
     });
   });
+
+  it('closes with a number as the summary, and not with [object Object]', async () => {
+    const { id } = await open();
+    const close = (summary: string) =>
+      conversation('close', {
+        parameters: { ...byId(id), summary, verdict: 'goal_reached' },
+        input: [{ output: { summary: 'Bought' }, total: 49 }],
+      });
+    expect(await failureOf(close('=Result: {{ $json.output }}'))).toMatchObject({
+      name: 'NodeOperationError',
+      message: 'The summary contains [object Object]: an expression in it is an object, not a text',
+    });
+    expect((await close('={{ $json.total }}')).items).toMatchObject([
+      { status: 'closed', outcome: { summary: '49' } },
+    ]);
+  });
 });

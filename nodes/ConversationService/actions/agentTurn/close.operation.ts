@@ -1,5 +1,5 @@
 import { VERDICTS, withValues } from '../../shared/options';
-import { findText } from '../../shared/text';
+import { findText, getText } from '../../shared/text';
 import { turnField } from '../../shared/turn';
 import type { Operation } from '../operation';
 import { endTurn } from './answerTurn';
@@ -37,7 +37,7 @@ export const close: Operation = {
 	],
 	execute: async (context, itemIndex) =>
 		await endTurn(context, itemIndex, 'close', {
-			summary: context.getNodeParameter('summary', itemIndex) as string,
+			summary: getText(context, 'summary', itemIndex, 'summary'),
 			verdict: context.getNodeParameter('verdict', itemIndex) as string,
 			text: findText(context, 'text', itemIndex),
 		}),

@@ -1,6 +1,7 @@
 import { conversationField } from '../../shared/locators';
 import { getId } from '../../shared/ids';
 import { VERDICTS, withValues } from '../../shared/options';
+import { getText } from '../../shared/text';
 import { requestOnce } from '../../api/requestOnce';
 import type { Operation } from '../operation';
 import { CLOSED_CONVERSATION } from '../records';
@@ -39,7 +40,7 @@ export const close: Operation = {
 			method: 'POST',
 			path: `/api/conversations/${getId(context, 'conversation', itemIndex)}/close`,
 			body: {
-				summary: context.getNodeParameter('summary', itemIndex) as string,
+				summary: getText(context, 'summary', itemIndex, 'summary'),
 				verdict: context.getNodeParameter('verdict', itemIndex) as string,
 			},
 			itemIndex,
