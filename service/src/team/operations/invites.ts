@@ -104,7 +104,8 @@ export async function acceptInvite(
   });
 }
 
-const emailTaken = () =>
+/** For a UniqueViolation of a new member's e-mail. */
+export const emailTaken = () =>
   new AppError(
     'invalid_request',
     'There is already a member with this e-mail. Sign in, or use another address.',

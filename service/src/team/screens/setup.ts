@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
+import { AppError } from '../../platform/http/errorCatalogue.ts';
 import { textSchema } from '../../platform/http/schemas.ts';
 import { DEFAULT_N8N_PORT, originOnThisMachine } from '../n8nAddress.ts';
 import { isThisMachine } from '../../platform/outbound/hostOpening.ts';
@@ -14,6 +15,7 @@ import {
   readForm,
   readPublicFormBody,
   type FormState,
+  type Problems,
 } from '../../platform/html/forms.ts';
 import { html, sendPage, type View } from '../../platform/html/html.ts';
 import { plainPage } from '../../platform/html/layout.ts';
@@ -34,6 +36,7 @@ export interface Setup {
   /**
    * Creates the workspace, its first member and its first API key.
    * @returns the key and the member's session; null when the link is already used
+   * @throws invalid_request (400) when a member of another workspace has the e-mail
    */
   complete(
     token: string,
@@ -117,21 +120,26 @@ export function setupRouter(
     const form = parseForm(newMemberSchema.extend({ workspace }), values);
     const choice =
       asksForN8n && values.n8n !== undefined ? await readN8nChoice(n8n, values) : NO_CHOICE;
-    if (!form.ok || !choice.ok) {
-      const problems = { ...(form.ok ? {} : form.problems), ...(choice.ok ? {} : choice.problems) };
-      return sendPage(response, setupPage(token, existing, asksForN8n, { values, problems }), 400);
+    const refuse = (problems: Problems) =>
+      sendPage(response, setupPage(token, existing, asksForN8n, { values, problems }), 400);
+    if (!form.ok || !choice.ok)
+      return refuse({ ...(form.ok ? {} : form.problems), ...(choice.ok ? {} : choice.problems) });
+    try {
+      const created = await setup.complete(token, {
+        workspaceName: form.data.workspace ?? '',
+        memberName: form.data.name,
+        email: form.data.email,
+        password: form.data.password,
+        n8nOrigin: choice.data,
+      });
+      if (created === null) return sendPage(response, usedLinkPage, 404);
+      await attempt.forgive();
+      setSessionCookie(response, created.sessionToken, publicUrl().startsWith('https://'));
+      sendPage(response, readyPage(created.key, publicUrl()), 201);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.details.param !== 'email') throw error;
+      refuse({ email: error.message });
     }
-    const created = await setup.complete(token, {
-      workspaceName: form.data.workspace ?? '',
-      memberName: form.data.name,
-      email: form.data.email,
-      password: form.data.password,
-      n8nOrigin: choice.data,
-    });
-    if (created === null) return sendPage(response, usedLinkPage, 404);
-    await attempt.forgive();
-    setSessionCookie(response, created.sessionToken, publicUrl().startsWith('https://'));
-    sendPage(response, readyPage(created.key, publicUrl()), 201);
   });
 
   return router;
