@@ -33,7 +33,7 @@ describe('the shortcuts of the inbox', () => {
       name,
     );
   const waitUntilOpen = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-  const toggle = (page: Page) => page.getByLabel('Shortcuts of a single key');
+  const toggle = (page: Page) => page.getByLabel('Single-key shortcuts');
   const openWaitingList = () => team.openSignedIn('/conversations?tab=waiting');
 
   it('j and k move, Enter opens a conversation and focuses its thread, Escape leaves step by step', async () => {

@@ -129,8 +129,8 @@ const factsOf = (detail: EventDetail, conversation: Conversation): EventFacts =>
 });
 
 /**
- * What filters see of a message. A workflow that messages start must not start itself by asking the
- * customer: the question counts as sent by the API, even if it has the agent's name, and the
+ * What filters see of a message. A workflow that starts on messages must not start itself by asking
+ * the customer: the question counts as sent by the API, even if it has the agent's name, and the
  * customer's reply counts as an answer.
  */
 const messageFacts = ({ direction, sender, waitId }: Message): EventFacts => {

@@ -160,14 +160,14 @@ const noteLink = (note: SystemNote, parts: PanelParts, now: Date): View => {
 };
 
 /** How many messages the page shows after the item that is linked to. */
-const MESSAGES_BEHIND = 25;
+const MESSAGES_AFTER = 25;
 
 /** Leads to an item, on the page of the thread that has it. */
 function hrefInThread(
   { id, afterMessage }: { readonly id: string; readonly afterMessage: number },
   { panel: { conversation }, place }: PanelParts,
 ): string {
-  const before = afterMessage + MESSAGES_BEHIND;
+  const before = afterMessage + MESSAGES_AFTER;
   const isOnNewest = before > conversation.messageCount;
   return `${threadHref(conversation.id, place, { before: isOnNewest ? null : before })}#${id}`;
 }

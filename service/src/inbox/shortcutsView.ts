@@ -9,11 +9,11 @@ const SHORTCUTS = [
   ['p', null, 'Go to what waits for your decision'],
   ['r', null, 'Reply'],
   ['n', null, 'Write a note for the team'],
-  ['a', null, 'Assign: begin a name, then Enter'],
+  ['a', null, 'Assign: type the start of a name, then Enter'],
   ['e', null, 'Close the conversation'],
   ['/', null, 'Search'],
   ['Ctrl+Enter', null, 'Send what you are writing'],
-  ['Esc', null, 'Leave a form, a field, the conversation'],
+  ['Esc', null, 'Leave a form, a field or the conversation'],
   ['?', null, 'Show these shortcuts'],
 ] as const;
 
@@ -69,7 +69,7 @@ export const shortcutsDialog = (): View => html`
         id="shortcuts-on"
         checked
         autocomplete="off"
-      /> Shortcuts of a single key
+      /> Single-key shortcuts
     </label>
     <p class="muted">This browser remembers it. Ctrl+Enter, Enter and Esc always work.</p>
   </dialog>

@@ -165,8 +165,8 @@ export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
 
 /**
  * Notes how a test call ended. After a success the definition is tested, and the tool goes live if it
- * was waiting for this call. An older test than the awaited or the last one says nothing: its request
- * may have been signed with a former secret.
+ * was waiting for this call. A test that is older than the awaited or the last one is ignored: its
+ * request may have been signed with a former secret.
  */
 export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
   const newest = tool.goLiveCallId ?? tool.lastTest?.toolCallId ?? '';

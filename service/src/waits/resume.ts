@@ -15,7 +15,7 @@ export interface BegunResume {
 
 /** How long the address may take to answer. */
 export const RESUME_TIMEOUT_MS = 10_000;
-/** The answer is a page for people: only its status counts. */
+/** Enough for the message of a JSON answer. Of a page for people, only the status counts. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**

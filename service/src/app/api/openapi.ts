@@ -92,7 +92,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json)
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** All errors of an operation: its own, and those that every operation of its form can have. */
+/** All errors of an operation: its own, and those that every operation of its kind can have. */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const common: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
   if (operation.noIdempotencyKey) common.unshift('idempotency_key_not_allowed');

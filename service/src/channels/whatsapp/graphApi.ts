@@ -83,7 +83,7 @@ export async function testConnection(
     return {
       ok: false,
       message: isUnknown
-        ? `This access token cannot use a phone number ID ${id}. Compare both with the Meta app under WhatsApp, API Setup.`
+        ? `This access token cannot use the phone number ID ${id}. Compare both with the Meta app under WhatsApp, API Setup.`
         : errorInWords(error),
     };
   }

@@ -1,12 +1,5 @@
 import type { AttemptVerdict } from '../delivery.ts';
 
-/**
- * How many deliveries of one subscription may be under way at once. The limit rises while answers
- * are fast, falls while they are slow, and is halved by each 5xx and each attempt without an answer.
- * A receiver that handles one request at a time, each in s seconds, answers the last of n after n·s
- * seconds. The limit settles where that is about a tenth of the deadline, or at 1.
- * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
- */
 const MIN_IN_FLIGHT = 1;
 export const INITIAL_IN_FLIGHT = 4;
 export const MAX_IN_FLIGHT = 32;
@@ -24,6 +17,13 @@ const PAUSE_MS = 100;
 /** How often to check whether a removed subscription was revived, perhaps by another process. */
 const REMOVED_PAUSE_MS = 500;
 
+/**
+ * How many deliveries of one subscription may be under way at once. The limit rises while answers
+ * are fast, falls while they are slow, and is halved by each 5xx and each attempt without an answer.
+ * A receiver that handles one request at a time, each in s seconds, answers the last of n after n·s
+ * seconds. The limit settles where that is about a tenth of the deadline, or at 1.
+ * @see docs/decisions/0027-how-fast-a-subscriber-is-served.md
+ */
 export class InFlightLimit {
   readonly #timeoutMs: number;
   readonly #now: () => number;

@@ -32,7 +32,7 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Answer ext
   continues?(answer: z.input<Answer>): boolean;
   /** By default `application/json`. */
   readonly answerType?: 'text/event-stream';
-  /** The errors of this endpoint, besides those that every endpoint of its form can have. */
+  /** The errors of this endpoint, besides those that every endpoint of its kind can have. */
   readonly errors?: readonly ErrorCode[];
   /**
    * True when the answer shows a secret or waits for a customer's system. Such an answer is never

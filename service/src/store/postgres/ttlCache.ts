@@ -1,6 +1,7 @@
 /**
- * A value is reused for 20 times as long as its read took. So reads take at most a twentieth of the
- * server's time, however many callers ask.
+ * A value is reused for 20 times as long as its read took, or for the longest time that is allowed.
+ * Until that is reached, reads take at most a twentieth of the server's time, however many callers
+ * ask.
  */
 const TTL_PER_READ_TIME = 20;
 /** A value that can be read this fast is not cached. */

@@ -19,8 +19,8 @@ export interface TableWrites {
 }
 
 /**
- * Sends one statement for each collection and kind before it returns. Removals come first, then
- * changes and additions, so that a unique value is free when it is taken.
+ * Sends all statements before it returns. Those of a collection remove first, then change, then add,
+ * so that a unique value is free when it is taken.
  */
 export function sendWrites(
   connection: Connection,
@@ -30,22 +30,22 @@ export function sendWrites(
     written.flatMap(({ tables }) => tables),
     ({ table }) => table,
   );
-  const statements = [...byTable].flatMap(([table, parts]) => {
-    const removed = parts.flatMap((part) => part.removed);
-    const put = [...rowsOf(parts, 'changed'), ...rowsOf(parts, 'added')];
+  const statements = [...byTable].flatMap(([table, writes]) => {
+    const removed = writes.flatMap((each) => each.removed);
+    const put = [...rowsOf(writes, 'changed'), ...rowsOf(writes, 'added')];
     return [
       ...(removed.length > 0 ? [table.delete(removed.sort())] : []),
-      ...Array.from(partsOf(put), (part) => table.upsert(part)),
+      ...Array.from(chunksOf(put), (chunk) => table.upsert(chunk)),
     ];
   });
   return allDone(statements.map((statement) => connection.query(statement)));
 }
 
 /** In the order of ids, as all transactions write them. */
-const rowsOf = (parts: readonly TableWrites[], kind: 'changed' | 'added'): readonly Row[] =>
-  parts.flatMap((part) => part[kind]).sort((a, b) => compareText(a.id, b.id));
+const rowsOf = (writes: readonly TableWrites[], kind: 'changed' | 'added'): readonly Row[] =>
+  writes.flatMap((each) => each[kind]).sort((a, b) => compareText(a.id, b.id));
 
-function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
+function* chunksOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MAX_ROWS) yield rows.slice(at, at + MAX_ROWS);
 }
 

@@ -42,7 +42,7 @@ const schema = z.object({
     .trim()
     .transform((text) => text.replace(/^\//, '').toLowerCase())
     .refine((text) => SHORTCUT.test(text), {
-      message: 'must be 1 to 32 letters, digits and hyphens',
+      message: 'must have 1 to 32 letters (a–z), digits and hyphens, and not begin with a hyphen',
     }),
   text: textSchema(MAX_TEXT_CHARACTERS).superRefine((text, context) => {
     const [unknown] = unknownMarks(text);
@@ -219,8 +219,8 @@ const replyForm = (
 `;
 
 const placeholderHelp: View = html`
-  Filled in for each customer: ${Object.entries(PLACEHOLDERS).map(
-    ([name, meaning]) => html`<span><code>${`{{${name}}}`}</code> (${meaning}), </span>`,
-  )}
-  and after a bar, the word to use when it is not known: <code>${'{{customer_first_name|there}}'}</code>.
+  Filled in for each customer:${Object.entries(PLACEHOLDERS).map(
+    ([name, meaning], index) =>
+      html`<span>${index === 0 ? ' ' : ', '}<code>${`{{${name}}}`}</code> (${meaning})</span>`,
+  )}. After a bar, write the word to use when it is not known: <code>${'{{customer_first_name|there}}'}</code>.
 `;

@@ -42,8 +42,8 @@ const outcomeOf = ({ status }: WaitEnd): ApprovalOutcome =>
 const MAX_FREED_MESSAGES = 200;
 
 /**
- * Makes what the customer wrote to the wait count as unanswered, since no workflow gets it.
- * @returns whether they wrote
+ * Makes the customer's replies to the wait count as unanswered, since no workflow gets them.
+ * @returns whether there were any
  */
 async function freeMessages(tx: Tx, wait: Wait): Promise<boolean> {
   if (wait.kind !== 'reply') return false;

@@ -368,7 +368,7 @@ describe('the Graph API', () => {
 
     it('says that the number is not known', async () => {
       expect(await test({ phone_number_id: '12345' })).toEqual(
-        failure('cannot use a phone number ID 12345'),
+        failure('cannot use the phone number ID 12345'),
       );
     });
 

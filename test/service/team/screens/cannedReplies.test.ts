@@ -67,7 +67,7 @@ describe('canned replies', () => {
     expect(taken.problem('shortcut')).toBe('“First” has this shortcut. Choose another one.');
     expect(taken.value('name')).toBe('Second');
     const odd = await ana.post(PATH, { ...fields, shortcut: 'two words' });
-    expect(odd.problem('shortcut')).toContain('letters, digits and hyphens');
+    expect(odd.problem('shortcut')).toContain('digits and hyphens, and not begin with a hyphen');
     const unknown = await ana.post(PATH, { ...fields, shortcut: 'x', text: 'Dear {{nick}}' });
     expect(unknown.problem('text')).toContain('{{nick}} cannot be filled in.');
     expect(

@@ -57,7 +57,7 @@ export async function loadContext(
   };
 }
 
-/** Enough of the newest messages, in the order in which they were written. */
+/** The newest `MESSAGES_READ` messages, in the order in which they were written. */
 export const findNewestInOrder = async (
   tx: Tx,
   { id }: Conversation,

@@ -177,8 +177,8 @@ export async function putSuperseded(
 }
 
 /**
- * Saves a turn that has ended. Its job becomes due once more, so that the process that makes its call
- * gives up a call that is under way, and counts the end.
+ * Saves a turn that has ended. Its job becomes due once more: the process that makes its HTTP call
+ * then lets go of it, and counts the end.
  */
 export async function putEnded(tx: Tx, ended: WebhookTurn, now: Date): Promise<WebhookTurn> {
   await tx.webhookTurns.put(ended);

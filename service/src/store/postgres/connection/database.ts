@@ -81,7 +81,7 @@ export async function runOn(
   }
 }
 
-/** Runs statements that only read in one trip, outside of any transaction. */
+/** Runs statements that only read, in one round trip and outside of any transaction. */
 export async function runAllOn(
   database: Database,
   statements: readonly Statement[],
