@@ -132,7 +132,7 @@ function parsePermissions(text: string): readonly AreaPermission[] {
 function parseDays(text: string): number {
   const days = Number(text);
   if (/^\d{1,4}$/.test(text) && days >= 1 && days <= MAX_DAYS) return days;
-  throw new InvalidArgumentError(`A number of days from 1 to ${MAX_DAYS}.`);
+  throw new InvalidArgumentError(`Enter a number of days from 1 to ${MAX_DAYS}.`);
 }
 
 async function getWorkspace(deps: KeyDeps, slug: string | undefined): Promise<Workspace> {

@@ -45,7 +45,7 @@ export const decodeBody = async (
     }
   } catch (cause) {
     if (mayCut) return { ...raw, cut: true };
-    const message = `${target.url.host} announced a body in ${encoding}, but sent something else.`;
+    const message = `${target.url.host} announced a body in ${encoding}, but sent something else or only a part of it.`;
     throw new OutboundError('network', message, { cause });
   }
   if (isTooLarge && !mayCut) {

@@ -27,7 +27,7 @@ const LISTEN_CHECK_MS = 10_000;
  * table was empty would read the whole table until the next ANALYZE. Compiling plans (JIT) is
  * not worth it.
  */
-const PLANS = 'SET enable_seqscan = off; SET jit = off';
+const PLANNER_SETTINGS = 'SET enable_seqscan = off; SET jit = off';
 
 /** A server reached through the pg driver. */
 export class PgDatabase implements Database {
@@ -184,7 +184,7 @@ export class PgDatabase implements Database {
     pool.on('connect', (client) => {
       // When a connection breaks while it is borrowed, its next statement fails.
       client.on('error', () => {});
-      client.query(PLANS).catch(() => {});
+      client.query(PLANNER_SETTINGS).catch(() => {});
     });
     return pool;
   }
