@@ -31,7 +31,7 @@ type Placeholder = keyof typeof PLACEHOLDERS;
 export type Known = Readonly<Record<Placeholder, string | null>>;
 
 /** `{{customer_name}}`, or `{{customer_name|there}}` with a fallback for when it is not known. */
-const MARK = /\{\{\s*([^{}|]*?)\s*(?:\|([^{}|]*))?\}\}/g;
+const MARK = /\{\{\s*([^{}|]*?)\s*(?:\|([^{}]*))?\}\}/g;
 
 /** The marks in a text that name none of the placeholders. */
 export const unknownMarks = (text: string): readonly string[] =>

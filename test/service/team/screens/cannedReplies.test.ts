@@ -41,9 +41,9 @@ describe('canned replies', () => {
     await ana.post(PATH, {
       name: 'Greeting',
       shortcut: 'hi',
-      text: 'Hello {{customer_first_name|there}}: {{customer_email}}',
+      text: 'Hello {{customer_first_name|there}}: {{customer_email}} {{customer_name|Sir|Madam}}',
     });
-    expect((await threadOf({})).text).toContain('Hello there: {{customer_email}}');
+    expect((await threadOf({})).text).toContain('Hello there: {{customer_email}} Sir|Madam');
     const known = await threadOf({ name: 'Maria del Mar', email: 'mar@example.com' });
     expect(known.text).toContain('Hello Maria: mar@example.com');
   });
