@@ -5,6 +5,7 @@ import type { InboundItem, InboundReceipt } from '../../../service/src/channels/
 import type { DeliveryState } from '../../../service/src/conversations/message.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { receiveInbound } from '../../../service/src/channels/operations/receiveInbound.ts';
+import { recordAttempt } from '../../../service/src/channels/outbound/attempts.ts';
 import { sendMessage } from '../../../service/src/conversations/operations/sendMessage.ts';
 import {
   OUTBOUND_QUEUE,
@@ -184,5 +185,36 @@ describe('a receipt', () => {
       receipt(outbound, 'read', { outboundMessageId: null, channelMessageId: 'wamid.known' }),
     ]);
     expect((await stateOf(outbound.id)).status).toBe('pending');
+  });
+});
+
+describe('the late success of an attempt that counted as lost', () => {
+  const POLICY = { retryDelaysMs: [], graceMs: 0 };
+  const EARLIER = { status: 'failed', error: 'It failed.', attempts: 1 } as const;
+
+  /** Records that the channel took a text which had failed. */
+  async function recordLate(channelMessageId: string | null): Promise<OutboundMessage | null> {
+    await take(message(who(PHONE)));
+    const [conversation] = await conversations((await contacts())[0]!);
+    const actor = { type: 'api', name: 'test' } as const;
+    const sent = await sendMessage(deps, workspace, conversation!.id, 'our answer', actor);
+    const [outbound] = await store.transaction((tx) =>
+      tx.outboundMessages.find({ where: { messageId: sent.message.id }, limit: 1 }),
+    );
+    const failed = { ...outbound!, ...EARLIER, channelMessageId };
+    await store.transaction((tx) => tx.outboundMessages.put(failed));
+    return recordAttempt(deps, failed, { type: 'sent', channelMessageId: 'wamid.1' }, POLICY);
+  }
+
+  it('counts: the text was sent', async () => {
+    expect(await recordLate(null)).toMatchObject({
+      status: 'sent',
+      error: null,
+      channelMessageId: 'wamid.1',
+    });
+  });
+
+  it('does not undo the failure that a receipt has reported', async () => {
+    expect(await recordLate('wamid.1')).toMatchObject(EARLIER);
   });
 });

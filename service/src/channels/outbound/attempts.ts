@@ -104,12 +104,19 @@ export function recordAttempt(
     const isLate = !before?.isUnderWay || before.attempts !== made.attempts;
     if (before && (!isLate || result.type === 'sent')) {
       const known = await withUnusedId(tx, before, result);
-      await putOutbound(tx, deps, before, afterAttempt(before, known, policy, now, random), now);
+      const after = afterAttempt(reopenedIfLost(before), known, policy, now, random);
+      await putOutbound(tx, deps, before, after, now);
     }
     await scheduleNext(tx, made.contactId, now);
     return before && tx.outboundMessages.peek(made.id);
   });
 }
+
+/** Without the failure that another process assumed. One that a receipt reported has its id. */
+const reopenedIfLost = (outbound: OutboundMessage): OutboundMessage =>
+  outbound.status === 'failed' && outbound.channelMessageId === null
+    ? { ...outbound, status: 'pending' }
+    : outbound;
 
 const isLater = ({ nextAttemptAt }: OutboundMessage, at: number): boolean =>
   nextAttemptAt !== null && Date.parse(nextAttemptAt) > at;
