@@ -22,6 +22,13 @@ export function numberOfWord(word: string): number | null {
   return at < 0 ? null : at + 2;
 }
 
+/** Words that are numbers in another language only: "once" is eleven in Spanish, "dos" is two. */
+const NO_NUMBERS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: wordSet('once'),
+  es: wordSet('ten'),
+  pt: wordSet('dos doce'),
+};
+
 const ZERO = wordSet('zero cero');
 const ONE = wordSet('one un uno una uma');
 
@@ -52,7 +59,7 @@ export function numbersIn(
     length: match[0].length,
   }));
   const words = [...text.matchAll(/\p{L}+/gu)].map((match) => ({
-    value: numberOfWord(match[0]) ?? NaN,
+    value: NO_NUMBERS[language].has(foldCase(match[0])) ? NaN : (numberOfWord(match[0]) ?? NaN),
     at: match.index,
     length: match[0].length,
   }));

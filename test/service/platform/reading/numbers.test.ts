@@ -13,3 +13,24 @@ describe('a number that begins with 0', () => {
       expect(numbersIn(text, language, wholeNumbers)[0]?.value).toBe(0.5);
   });
 });
+
+describe('a word that is a number in another language', () => {
+  it.each<[Language, string, readonly number[]]>([
+    ['en', 'Once a week', []],
+    ['en', 'all 3 at once', [3]],
+    ['es', 'ten en cuenta que somos tres', [3]],
+    ['pt', 'o total dos convidados é 30', [30]],
+    ['pt', 'quero um doce', []],
+  ])('is none (%s): %s', (language, text, numbers) => {
+    expect(numbersIn(text, language, false).map(({ value }) => value)).toEqual(numbers);
+  });
+
+  it.each<[Language, string, number]>([
+    ['es', 'once', 11],
+    ['es', 'dos', 2],
+    ['es', 'doce', 12],
+    ['en', 'ten', 10],
+  ])('is one in its own language (%s): %s', (language, text, number) => {
+    expect(numbersIn(text, language, false)[0]?.value).toBe(number);
+  });
+});
