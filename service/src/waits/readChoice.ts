@@ -30,16 +30,24 @@ const signsOf = (text: string): string => (text.match(SIGN) ?? []).join('');
 const fitsSigns = (text: string, choice: string): boolean =>
   signsOf(text) === '' || signsOf(text) === signsOf(choice);
 
-/** @returns the choice as it was offered; null when none is meant, or several could be */
+/**
+ * A question names a choice and does not take it: `Tuesday?`, `2?`. Only a choice that is a question
+ * itself is taken so.
+ * @returns the choice as it was offered; null when none is meant, or several could be
+ */
 export function readChoice(text: string, choices: readonly string[]): string | null {
   const named =
     choices.find((choice) => choice.trim() === text.trim()) ??
     choices.find((choice) => spelled(choice) === spelled(text));
   if (named !== undefined) return named;
   const alike = choices.filter(
-    (choice) => folded(choice) === folded(text) && fitsSigns(text, choice),
+    (choice) =>
+      folded(choice) === folded(text) &&
+      fitsSigns(text, choice) &&
+      (!isQuestion(text) || isQuestion(choice)),
   );
   if (alike.length > 0) return onlyOne(alike);
+  if (isQuestion(text)) return null;
   return onlyOne([...choicesInside(text, choices), ...choiceAtPlace(text, choices)]);
 }
 
@@ -119,7 +127,6 @@ const MAX_OTHER_WORDS = 3;
 
 /** The choices that stand as whole words in a short answer: `Tuesday please`. */
 function choicesInside(text: string, choices: readonly string[]): readonly string[] {
-  if (isQuestion(text)) return [];
   const exact = choices.filter((choice) => standsIn(spelled(text), spelled(choice)));
   const found =
     exact.length > 0

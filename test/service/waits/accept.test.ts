@@ -66,6 +66,9 @@ describe('a choice', () => {
     'not Tuesday',
     'Tuesday is impossible',
     'is Tuesday free?',
+    'Tuesday?',
+    '2?',
+    'the second one?',
     "Tuesday wouldn't work",
     "I couldn't on Tuesday",
     'it shouldn’t be Tuesday',
@@ -109,6 +112,12 @@ describe('a choice', () => {
     const size = answerTo('choice', 'Welche?', ['Größe', 'Farbe']);
     expect(size('grosse')).toBe('Größe');
     expect(size('GRÖSSE')).toBe('Größe');
+  });
+
+  it('that is a question is taken by its words', () => {
+    const topic = answerTo('choice', 'What is it about?', ['Where is my order?', 'Something else']);
+    expect(topic('where is my order??')).toBe('Where is my order?');
+    expect(topic('where is my order')).toBe('Where is my order?');
   });
 
   it('and courtesy are one answer', () => {
