@@ -127,15 +127,32 @@ const MAX_OTHER_WORDS = 3;
 
 /** The choices that stand as whole words in a short answer: `Tuesday please`. */
 function choicesInside(text: string, choices: readonly string[]): readonly string[] {
-  const exact = choices.filter((choice) => standsIn(spelled(text), spelled(choice)));
-  const found =
-    exact.length > 0
-      ? exact
-      : choices.filter(
-          (choice) => fitsSigns(text, choice) && standsIn(folded(text), folded(choice)),
-        );
+  const exact = standing(text, choices, spelled);
+  const fitting = choices.filter((choice) => fitsSigns(text, choice));
+  const found = exact.length > 0 ? exact : standing(text, fitting, folded);
   // With several, the answer is ambiguous, whatever else it says: return them all.
   return found.filter((choice) => found.length > 1 || isPlain(text, choice));
+}
+
+/**
+ * The choices that stand in a text. Where a longer choice stands, a part of its words is not meant:
+ * `Express delivery` is not `Delivery`.
+ */
+function standing(
+  text: string,
+  choices: readonly string[],
+  form: (text: string) => string,
+): readonly string[] {
+  const whole = form(text);
+  const forms = choices.map(form).filter((each) => standsIn(whole, each));
+  return choices.filter((choice) => {
+    const part = form(choice);
+    const longer = forms.filter((each) => each !== part && standsIn(each, part));
+    return standsIn(
+      longer.reduce((rest, each) => rest.replaceAll(each, ' '), whole),
+      part,
+    );
+  });
 }
 
 /** Whether a text says the words or the number of a choice, also if it does not take it. */

@@ -104,6 +104,10 @@ describe('a choice', () => {
     expect(answerTo('choice', 'Which?', ['A+', 'A-', '< 100 EUR', '> 100 EUR'])(text)).toBeNull();
   });
 
+  it('is not taken from a text without the sign that tells it from another one', () => {
+    expect(answerTo('choice', 'Which?', ['A+', 'A-'])('A, please')).toBeNull();
+  });
+
   it('with another sign is another choice', () => {
     expect(answerTo('choice', 'Which?', ['A+', 'B'])('A-')).toBeNull();
   });
@@ -112,6 +116,17 @@ describe('a choice', () => {
     const size = answerTo('choice', 'Welche?', ['Größe', 'Farbe']);
     expect(size('grosse')).toBe('Größe');
     expect(size('GRÖSSE')).toBe('Größe');
+  });
+
+  it.each([
+    ['express delivery please', 'Express delivery'],
+    ['Express delivery to a shop, thanks', 'Express delivery to a shop'],
+    ['delivery please', 'Delivery'],
+    ['express delivery and delivery', null],
+    ['delivery or express delivery', null],
+  ])('that has the words of a shorter one is taken from %j', (text, choice) => {
+    const options = ['Delivery', 'Express delivery', 'Express delivery to a shop'];
+    expect(answerTo('choice', 'Which?', options)(text)).toBe(choice);
   });
 
   it('that is a question is taken by its words', () => {
