@@ -235,7 +235,8 @@ export const countWaitingConversations = ({ store }: Pick<Deps, 'store'>, member
 /**
  * The id of the conversation whose customer has waited longest; null when none waits. Conversations
  * that a colleague has come last.
- * @param from the id of the open conversation. If it waits too, the result is the one behind it
+ * @param from the id of the open conversation. If it waits too, the result is the next one behind
+ * it, and the open one itself only if no other waits
  */
 export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, from: unknown) =>
   store.transaction(async (tx): Promise<string | null> => {
@@ -244,7 +245,8 @@ export const findNextWaiting = ({ store }: Pick<Deps, 'store'>, member: Member, 
     const waiting = await findInTab(tx, workspaceId, 'waiting', fields, { limit: MAX_COUNTED });
     const afterOpen = waiting.findIndex(({ id }) => id === from) + 1;
     const inTurn = [...waiting.slice(afterOpen), ...waiting.slice(0, afterOpen)];
-    const next = inTurn.find((each) => !isWithColleague(each, memberId)) ?? inTurn[0];
+    const others = inTurn.filter(({ id }) => id !== from);
+    const next = others.find((each) => !isWithColleague(each, memberId)) ?? others[0] ?? inTurn[0];
     return next?.id ?? null;
   });
 

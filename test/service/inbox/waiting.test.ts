@@ -192,8 +192,10 @@ describe('customers', () => {
     expect(await nextOf(ana, una.id)).toContain(tom.id);
     expect(await nextOf(ben, una.id)).toContain(clara.id);
     await reply(ana, tom);
+    expect(await nextOf(ana, una.id)).toContain(clara.id);
     await reply(ana, una);
     expect(await nextOf(ana)).toContain(clara.id);
+    expect(await nextOf(ana, clara.id)).toContain(clara.id);
   });
 
   it('who wait are the only ones that a search in their tab finds', async () => {
