@@ -55,6 +55,10 @@ describe('detectLanguage', () => {
     expect(detectLanguage([text], LANGUAGES)).toBe(language),
   );
 
+  it.each(["Maria's invoice", 'Maria’s invoice'])('%s is English, with either apostrophe', (text) =>
+    expect(detectLanguage([text], ['es', 'en'])).toBe('en'),
+  );
+
   it.each([[[]], [['']], [['1234']], [['👍']], [['AB-123', 'ok']]])(
     '%j says nothing: the first working language',
     (texts) => {
