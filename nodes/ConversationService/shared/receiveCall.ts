@@ -19,7 +19,8 @@ const memory = new CallMemory();
 /**
  * Receives a call of the service that expects an answer: verifies it, recognises a repeat, and starts
  * the workflow. The last node or an operation answers it. A refused call starts nothing: after a 503
- * the service tries again, after a 401 the call has failed.
+ * the service tries again, after a 401 the call has failed (or is tried again, if the trigger is newly
+ * published).
  */
 export async function receiveCall(
 	context: IWebhookFunctions,

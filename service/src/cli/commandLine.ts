@@ -31,10 +31,10 @@ export function createCommandLine(): Command {
     // Commands and options that do not exist come here too.
     .allowExcessArguments()
     .allowUnknownOption()
-    .action(async (_options: unknown, { args: [unknown] }: Command) => {
-      if (unknown !== undefined)
+    .action(async (_options: unknown, { args: [extra] }: Command) => {
+      if (extra !== undefined)
         throw new Error(
-          `There is no command or option ${JSON.stringify(unknown)}. \`conversation-service --help\` lists all.`,
+          `There is no command or option ${JSON.stringify(extra)}. \`conversation-service --help\` lists all.`,
         );
       // Loaded here, since the other commands start in half the time without it.
       const { runService } = await import('./runService.ts');

@@ -184,7 +184,7 @@ async function viewItem(
 
 /** How many of the newest messages are read at first. */
 const MAX_LOOKED_AT = 6;
-/** How many are searched for the last one to the customer, if all of those are theirs. */
+/** How many are searched for the last one to the customer, if all of those are from the customer. */
 const MAX_SEARCHED_FOR_OUTBOUND = 100;
 
 const isOutbound = ({ direction }: Message) => direction === 'outbound';

@@ -2,7 +2,7 @@ import type { Increment } from '../platform/counting/count.ts';
 import type { ServiceStore } from '../store/collections.ts';
 import { type Counter, type Period, startOf } from './overviewStore.ts';
 
-/** One transaction removes this many increments. */
+/** One transaction removes at most this many increments. */
 const BATCH = 500;
 const PERIODS: readonly Period[] = ['hour', 'day'];
 

@@ -155,7 +155,7 @@ function standing(
   });
 }
 
-/** Whether a text says the words or the number of a choice, also if it does not take it. */
+/** Whether a text says the words or the number of a choice, even if it does not choose it. */
 export const namesChoice = (text: string, choices: readonly string[]): boolean =>
   choices.some((choice) => standsIn(folded(text), folded(choice))) ||
   choiceAtPlace(text, choices).length > 0;
@@ -166,7 +166,7 @@ export function hasWordsOf(text: string, choice: string): boolean {
   return wordsOf(withDigits(text)).every((word) => BESIDE_A_PLACE.has(word) || own.includes(word));
 }
 
-/** Whether a part stands in a text and neither begins nor ends inside of a word. */
+/** Whether a part stands in a text and neither begins nor ends inside a word. */
 function standsIn(text: string, part: string): boolean {
   // An invisible choice is found everywhere, and the loop below would not end. Waits of earlier
   // versions may have one.

@@ -5,7 +5,7 @@ import type { TurnObserver } from './turnRunner.ts';
 import { TURN_OUTCOMES, type WebhookTurn } from './webhookTurn.ts';
 
 const OUTCOMES = [...TURN_OUTCOMES, 'superseded', 'failed'] as const;
-/** Beyond the longest time that a workflow may take, for workflows that wait for a person. */
+/** Up to a day: a workflow may wait for a person. */
 const TURN_SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3600, 86_400];
 /** More turns than this are counted as this many. */
 const MAX_COUNTED = 10_000;
@@ -43,7 +43,7 @@ export function countTurns(
   };
 }
 
-/** `parked`: waits for its first attempt, or for the next one since the workflow was not there. */
+/** `parked`: waits for its first attempt, or for the next one because the workflow was not there. */
 function watchOpen(registry: Registry, store: Pick<ServiceStore, 'transaction'>): void {
   new Gauge({
     name: 'conversation_service_agent_turns_open',

@@ -76,9 +76,9 @@ export async function queueOutbound(
 }
 
 /**
- * Queues again the texts of a failed message that failed. Each gets a new id, so that a late receipt for
- * the failed attempt says nothing about the new one. A text that still waits keeps its id and its time:
- * the channel may have asked for that wait, or a receipt may yet come.
+ * Queues again the failed texts of a failed message. Each gets a new id, so that a late receipt for
+ * the failed attempt says nothing about the new one. A text that still waits keeps its id and its
+ * time: the channel may have asked for that wait, or a receipt may yet come.
  * @returns false when the message has not failed
  */
 export async function resendOutbound(

@@ -77,12 +77,12 @@ async function searchOf(
     value: conversation[order],
     id: conversation.id,
   });
-  const keepOfContact =
+  const keepByContact =
     contact !== null && 'text' in contact ? ofContacts(tx, shownMatcher(contact.text)) : null;
   const known = await conversationsOf(tx, workspace, filter, contact);
   const needsCheck =
     known !== null ||
-    keepOfContact !== null ||
+    keepByContact !== null ||
     filter.createdBefore !== undefined ||
     (filter.createdSince !== undefined && order !== 'createdAt');
   return {
@@ -95,7 +95,7 @@ async function searchOf(
     ...(needsCheck && {
       matching: async (conversations: readonly Conversation[]) => {
         const wanted = conversations.filter((each) => agrees(each, filter));
-        return keepOfContact === null ? wanted : keepOfContact(wanted);
+        return keepByContact === null ? wanted : keepByContact(wanted);
       },
     }),
   };

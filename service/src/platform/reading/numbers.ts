@@ -33,8 +33,8 @@ const ZERO = wordSet('zero cero');
 const ONE = wordSet('one un uno una uma');
 
 /**
- * A text that is "zero" or "one" and nothing else; null for any other. "Um" is one in Portuguese
- * alone: elsewhere it is a hesitation.
+ * 0 or 1 for a text that is "zero" or "one" and nothing else; null for any other. "Um" is one only
+ * in Portuguese: elsewhere it is a hesitation.
  * @param languages in which it may be written
  */
 export function zeroOrOne(text: string, languages: readonly Language[]): number | null {

@@ -5,7 +5,7 @@ import { TOOL_CALL_QUEUE } from '../calls/toolCall.ts';
 import { isInUse, UNPUBLISHED_PATIENCE_MS, type Tool } from '../tool.ts';
 import { cancelApprovals } from './completeToolCall.ts';
 
-/** The job for `endUnpublished`. Each time that a tool is unpublished, it gets one of its own. */
+/** The job for `endUnpublished`. Each time that a tool is unpublished, there is a new one. */
 export const endOfUnpublished = ({ id, workspaceId }: Tool, unpublishedAt: string): Job => ({
   id: `${id}:${unpublishedAt}`,
   queue: TOOL_CALL_QUEUE,

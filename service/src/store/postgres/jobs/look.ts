@@ -70,7 +70,7 @@ const earliestDue = (jobs: string): string => {
   return `least(${earliestOf('NOT j.is_retry')}, ${earliestOf('j.is_retry')})`;
 };
 
-/** @param rows one for each group, or one without a group */
+/** @param rows one or two for each group (a due job, the next job), or one without a group */
 const lookOf = (rows: Result['rows']): Look => ({
   now: Number(rows[0]!.now),
   readUntil: rows.reduce<number | null>(
