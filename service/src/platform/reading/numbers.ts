@@ -29,6 +29,30 @@ const NO_NUMBERS: Readonly<Record<Language, ReadonlySet<string>>> = {
   pt: wordSet('dos doce'),
 };
 
+/** Beside one of these, a number is a part of a larger one: "twenty-two", "5 mil", "two and a half". */
+const LARGER_NUMBERS = wordSet(
+  'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen half',
+  'veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento cientos doscientos',
+  'doscientas trescientos trescientas cuatrocientos cuatrocientas quinientos quinientas seiscientos',
+  'seiscientas setecientos setecientas ochocientos ochocientas novecientos novecientas mil millon',
+  'millones docena docenas medio media',
+  'vinte trinta quarenta cinquenta sessenta setenta oitenta noventa cem cento duzentos duzentas',
+  'trezentos trezentas quatrocentos quatrocentas quinhentos quinhentas seiscentos seiscentas',
+  'setecentos setecentas oitocentos oitocentas novecentos novecentas milhao milhoes duzia duzias',
+  'meio meia',
+);
+const WORD_BEFORE = /(\p{L}+)[\s-]+(?:(?:and|y|e)\s+)?$/iu;
+const WORD_AFTER = /^[\s-]+(?:(?:and|y|e)\s+)?(?:(?:a|un|una|um|uma)\s+)?(\p{L}+)/iu;
+/** Longer than the words around a number. */
+const NEIGHBOURHOOD = 40;
+
+const isPartOfLarger = (text: string, { at, length }: Found<number>): boolean => {
+  const end = at + length;
+  const before = WORD_BEFORE.exec(text.slice(Math.max(0, at - NEIGHBOURHOOD), at));
+  const after = WORD_AFTER.exec(text.slice(end, end + NEIGHBOURHOOD));
+  return [before, after].some((found) => found && LARGER_NUMBERS.has(foldCase(found[1]!)));
+};
+
 const ZERO = wordSet('zero cero');
 const ONE = wordSet('one un uno una uma');
 
@@ -45,7 +69,8 @@ export function zeroOrOne(text: string, languages: readonly Language[]): number 
 }
 
 /**
- * Every number in a text, in the order they are written.
+ * Every number in a text, in the order they are written. One that is partly in words that are not
+ * read is left out: "twenty-two", "5 mil".
  * @param wholeNumbers reads `1.234` and `1,234` as thousands in every language
  */
 export function numbersIn(
@@ -64,7 +89,7 @@ export function numbersIn(
     length: match[0].length,
   }));
   return [...digits, ...words]
-    .filter(({ value }) => Number.isFinite(value))
+    .filter((found) => Number.isFinite(found.value) && !isPartOfLarger(text, found))
     .sort((a, b) => a.at - b.at);
 }
 

@@ -34,3 +34,26 @@ describe('a word that is a number in another language', () => {
     expect(numbersIn(text, language, false)[0]?.value).toBe(number);
   });
 });
+
+describe('a part of a number in words', () => {
+  it.each<[Language, string]>([
+    ['en', 'twenty two'],
+    ['en', 'twenty-two'],
+    ['en', 'two hundred'],
+    ['en', 'a hundred and five'],
+    ['en', '2.5 million'],
+    ['en', 'two and a half'],
+    ['es', 'treinta y dos'],
+    ['es', '5 mil pesos'],
+    ['pt', 'vinte e dois'],
+    ['pt', 'R$ 20 mil'],
+    ['pt', 'duas dúzias'],
+  ])('is no number (%s): %s', (language, text) => {
+    expect(numbersIn(text, language, false)).toEqual([]);
+  });
+
+  it('is none across a full stop or a comma', () => {
+    const values = numbersIn('We were thirty. Two left, half of us by 5.', 'en', false);
+    expect(values.map(({ value }) => value)).toEqual([2, 5]);
+  });
+});
