@@ -223,6 +223,18 @@ describe('Unpublishing', () => {
 });
 
 describe('Listening for a test event', () => {
+  it('does not keep a workflow with static data of a test from being unpublished', async () => {
+    const { production: side } = trigger();
+    side.staticData = { 'node:Trigger': { secret: 'whsec_dGVzdA==', isTest: true } };
+    await side.activate();
+    expect(stored(side)).toEqual({
+      revision: expect.any(Number),
+      secret: expect.not.stringMatching('whsec_dGVzdA=='),
+    });
+    expect(await side.delete()).toBe(true);
+    expect(await agent()).toMatchObject({ webhook: { removed_at: expect.any(String) } });
+  });
+
   it('has a secret of its own, leaves the published agent as it is, and ends', async () => {
     const { production, test } = await published();
     const before = await agent();
