@@ -155,8 +155,8 @@ const onlyPlain = (
 });
 
 const READERS: Readonly<Record<Exclude<AcceptType, 'any'>, Read>> = {
-  choice: (text, { choices }) => {
-    const value = readChoice(text, choices);
+  choice: (text, { choices }, { languages }) => {
+    const value = readChoice(text, choices, languages);
     return { value, isNamed: value !== null || namesChoice(text, choices) };
   },
   email: readEmail,

@@ -1,6 +1,7 @@
 import { numbersOf, withDigits } from '../platform/reading/choiceNumbers.ts';
+import type { Language } from '../platform/reading/language.ts';
 import { wordSet, wordsOf } from '../platform/reading/words.ts';
-import { isQuestion, REFUSES } from './refusal.ts';
+import { isQuestion, refuses } from './refusal.ts';
 
 /** How a choice is read: by its text, by its place in the list, or as words of a short answer. */
 
@@ -33,9 +34,14 @@ const fitsSigns = (text: string, choice: string): boolean =>
 /**
  * A question names a choice and does not take it: `Tuesday?`, `2?`. Only a choice that is a question
  * itself is taken so.
+ * @param languages in which the text may be written
  * @returns the choice as it was offered; null when none is meant, or several could be
  */
-export function readChoice(text: string, choices: readonly string[]): string | null {
+export function readChoice(
+  text: string,
+  choices: readonly string[],
+  languages: readonly Language[],
+): string | null {
   const named =
     choices.find((choice) => choice.trim() === text.trim()) ??
     choices.find((choice) => spelled(choice) === spelled(text));
@@ -48,7 +54,7 @@ export function readChoice(text: string, choices: readonly string[]): string | n
   );
   if (alike.length > 0) return onlyOne(alike);
   if (isQuestion(text)) return null;
-  return onlyOne([...choicesInside(text, choices), ...choiceAtPlace(text, choices)]);
+  return onlyOne([...choicesInside(text, choices, languages), ...choiceAtPlace(text, choices)]);
 }
 
 /** The only value in a list, however often it is there; null when there is none, or several. */
@@ -126,12 +132,16 @@ function ordinalOf(
 const MAX_OTHER_WORDS = 3;
 
 /** The choices that stand as whole words in a short answer: `Tuesday please`. */
-function choicesInside(text: string, choices: readonly string[]): readonly string[] {
+function choicesInside(
+  text: string,
+  choices: readonly string[],
+  languages: readonly Language[],
+): readonly string[] {
   const exact = standing(text, choices, spelled);
   const fitting = choices.filter((choice) => fitsSigns(text, choice));
   const found = exact.length > 0 ? exact : standing(text, fitting, folded);
   // With several, the answer is ambiguous, whatever else it says: return them all.
-  return found.filter((choice) => found.length > 1 || isPlain(text, choice));
+  return found.filter((choice) => found.length > 1 || isPlain(text, choice, languages));
 }
 
 /**
@@ -179,8 +189,8 @@ function standsIn(text: string, part: string): boolean {
 }
 
 /** Whether the answer has few words beside the choice, and none that turns it around. */
-function isPlain(text: string, choice: string): boolean {
+function isPlain(text: string, choice: string, languages: readonly Language[]): boolean {
   const own = wordsOf(spelled(choice));
   const others = wordsOf(spelled(text)).filter((word) => !own.includes(word));
-  return others.length <= MAX_OTHER_WORDS && !others.some((word) => REFUSES.has(word));
+  return others.length <= MAX_OTHER_WORDS && !refuses(others.join(' '), languages);
 }

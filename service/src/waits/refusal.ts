@@ -5,7 +5,7 @@ import { wordSet, wordsOf } from '../platform/reading/words.ts';
 /** What turns an answer around, or puts it in doubt: "not Friday", "Friday?". */
 
 /** With one of these, an answer may mean something other than what it names. */
-export const REFUSES = wordSet(
+const REFUSES = wordSet(
   'not no never neither nor none dont doesnt didnt cant cannot couldnt wont wouldnt shouldnt isnt',
   'arent wasnt without except besides apart but if unless',
   'or maybe instead than before after until bad busy impossible hate other another cancel wrong',

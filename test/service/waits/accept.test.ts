@@ -129,6 +129,14 @@ describe('a choice', () => {
     expect(answerTo('choice', 'Which?', options)(text)).toBe(choice);
   });
 
+  it.each([
+    ['Qual dia você prefere?', 'no sábado', 'Sábado'],
+    ['Qual dia você prefere?', 'não no sábado', null],
+    ['¿Qué día prefiere usted?', 'no sábado', null],
+  ])('is refused by the words of its language: %s %s', (question, text, choice) => {
+    expect(answerTo('choice', question, ['Sábado', 'Domingo'])(text)).toBe(choice);
+  });
+
   it('that is a question is taken by its words', () => {
     const topic = answerTo('choice', 'What is it about?', ['Where is my order?', 'Something else']);
     expect(topic('where is my order??')).toBe('Where is my order?');
