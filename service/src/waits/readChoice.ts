@@ -61,10 +61,11 @@ export function readChoice(
 export const onlyOne = <Value>(found: readonly Value[]): Value | null =>
   new Set(found).size === 1 ? found[0]! : null;
 
-/** Words that stand in front of or behind a place: `option 2`, `la 2 por favor`. */
+/** Words that stand in front of or behind a place: `option 2`, `la 2 por favor`, `sorry, 2`. */
 const BESIDE_A_PLACE = wordSet(
   'the el la o a one option choice opcion opcao alternativa n no nr num number numero',
   'please thanks por favor gracias obrigado obrigada quiero quero want i take eu',
+  'sorry oops actually mean meant perdon digo desculpe desculpa',
 );
 /** With one of these, an ordinal is no day of the week or month. */
 const NAMES_A_PLACE = wordSet('one option choice opcion opcao alternativa la el a o');

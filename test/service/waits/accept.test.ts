@@ -172,6 +172,8 @@ describe('a choice', () => {
   it('is that of the newest message that means one, by its text or its place', () => {
     expect(day('Tuesday', '2')).toBe('Thursday');
     expect(day('Tuesday', '2', 'thanks')).toBe('Thursday');
+    expect(day('1', 'Sorry, 2')).toBe('Thursday');
+    expect(day('Tuesday', 'I mean the second one')).toBe('Thursday');
     expect(day('2', 'Tuesday')).toBe('Tuesday');
     expect(day('Tuesday', '1')).toBe('Tuesday');
     expect(day('Tuesday', '5')).toBe('Tuesday');
