@@ -121,9 +121,12 @@ const readEmail: Read = (written, _accept, context) => {
 
 /** `No. 5`, `no: 5`, `no is 5`: the number follows, and nothing is refused. */
 const NUMBER_SIGN = /(?<!\p{L})no\b\.?(?=[\s:]*(?:is\s+)?\d)/giu;
+/** `#5` */
+const HASH = /(?<![\p{L}\p{N}])#(?=\d)/gu;
 
 /** `1.500` can be 1500 or 1.5 if the language is not known, and is then no answer. */
-const readNumber: Read = (text, _accept, context) => {
+const readNumber: Read = (written, _accept, context) => {
+  const text = written.replace(HASH, ' ');
   const alone = zeroOrOne(text, context.languages);
   if (alone !== null) return { value: isQuestion(text) ? null : alone, isNamed: true };
   const wholeNumbers = false;

@@ -351,6 +351,8 @@ describe('a number', () => {
     ['What is your order number?', 'It is no 1042', 1042],
     ['What is your order number?', 'order no: 1042', 1042],
     ['What is your order number?', 'my order no is 1042', 1042],
+    ['What is your order number?', '#1042', 1042],
+    ['What is your order number?', 'order #1042', 1042],
     ['What is your order number?', 'It is 1042. I have not received it', 1042],
     ['What is your order number?', 'Sorry, I was busy. My order is 1042', 1042],
     ['¿Cuántos quiere?', 'cinco, nada más', 5],
