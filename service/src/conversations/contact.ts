@@ -23,7 +23,10 @@ export interface Contact extends Document {
   /** When their number or user id last changed, by the channel's clock. Absent if never. */
   readonly renumberedAt?: string;
   readonly name: string | null;
-  /** A member has set the name; a name from the channel no longer replaces it. */
+  /**
+   * A member has set the name; a name from the channel no longer replaces it. False: a member has
+   * removed the name.
+   */
   readonly isNamedByTeam?: boolean;
   /** Digits of the number in international form, without `+` or `00`. */
   readonly phone: string | null;

@@ -204,8 +204,8 @@ const assigned = ({ conversationId, change, actor }: SystemNote): readonly LiveT
 const presenceTopic = ({ conversationId, memberId }: Presence): LiveTopic =>
   `presence:${conversationId}:${memberId}`;
 
-/** Whether a contact was renamed or forgotten. */
+/** Whether the team has renamed or forgotten a contact, or removed its name. */
 const isChangedByTeam = (contact: Document | null): boolean => {
   const { forgotten, isNamedByTeam } = (contact ?? {}) as Partial<Contact>;
-  return forgotten !== undefined || isNamedByTeam === true;
+  return forgotten !== undefined || isNamedByTeam !== undefined;
 };

@@ -20,8 +20,8 @@ export const renameContact = (
     const known = await tx.conversations.peek(conversationId);
     if (known) await tx.contacts.get(known.contactId);
     const { contact } = await loadConversation(tx, workspace, conversationId);
-    const { isNamedByTeam: _, ...rest } = contact;
-    const renamed = { ...rest, name, ...(name === null ? {} : { isNamedByTeam: true }) };
+    // False, not left out: open lists learn by it that a name was removed.
+    const renamed = { ...contact, name, isNamedByTeam: name !== null };
     await tx.contacts.put(renamed);
     return renamed;
   });

@@ -3,13 +3,16 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
-import { LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
+import { followWorkspaces, LiveFeed } from '../../../../service/src/app/screens/liveFeed.ts';
 import {
   liveStreamRouter,
   openTeamStreams,
 } from '../../../../service/src/app/screens/liveStream.ts';
+import { renameContact } from '../../../../service/src/conversations/contacts/renameContact.ts';
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { LIVE_EVENTS } from '../../../../service/src/platform/html/liveSection.ts';
+import type { ServiceStore } from '../../../../service/src/store/collections.ts';
+import type { Workspace } from '../../../../service/src/team/index.ts';
 
 describe('what has changed since a position', () => {
   const topicsSince = (feed: LiveFeed, workspace: string, position: string) =>
@@ -58,6 +61,35 @@ describe('what has changed since a position', () => {
     small.note('a', ['thread:conv_3']);
     expect(topicsSince(small, 'a', first)).toEqual([...LIVE_EVENTS]);
     expect(topicsSince(small, 'a', second)).toEqual(['thread:conv_2', 'thread:conv_3']);
+  });
+});
+
+describe('a contact whose name the team sets or removes', () => {
+  it.each(['Clara', null])('changes the list of conversations (%s)', async (name) => {
+    const contact = { id: 'ctc_1', workspaceId: 'a', name: 'Before', isNamedByTeam: true };
+    const conversation = { id: 'conv_1', workspaceId: 'a', contactId: 'ctc_1' };
+    const changes: unknown[] = [];
+    const tx = {
+      conversations: { get: async () => conversation, peek: async () => conversation },
+      contacts: {
+        get: async () => contact,
+        peek: async () => contact,
+        put: async (document: unknown) => {
+          changes.push({ position: '1', collection: 'contacts', id: 'ctc_1', document });
+        },
+      },
+    };
+    const store = {
+      transaction: (act: (tx: unknown) => unknown) => act(tx),
+      changes: async function* () {
+        yield* changes;
+      },
+    } as unknown as ServiceStore;
+    await renameContact({ store }, { id: 'a' } as Workspace, 'conv_1', name);
+    const feed = followWorkspaces(store, new AbortController().signal);
+    const { position } = feed;
+    await new Promise(setImmediate);
+    expect(feed.since('a', position)).toMatchObject([{ topic: 'conversations' }]);
   });
 });
 
