@@ -14,12 +14,15 @@ export function cutText(text: string, max: number): string {
  */
 export function endAtBoundary(text: string): string {
   const half = text.length / 2;
-  const sentence = lastMatchEnd(text, /[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/g);
+  const sentence = lastMatchEnd(text, SENTENCE_END);
   if (sentence > half) return text.slice(0, sentence).trimEnd();
   const word = lastMatchEnd(text, /\S(?=\s)/g);
   if (word > half) return `${text.slice(0, word)}…`;
   return `${[...text].slice(0, -1).join('')}…`;
 }
+
+/** The end of a sentence or of a line; not the dot of an item's number, as in `2. Blue shoes`. */
+const SENTENCE_END = /(?<!^ *\d+)[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/gm;
 
 function lastMatchEnd(text: string, pattern: RegExp): number {
   let end = 0;

@@ -100,6 +100,11 @@ describe('words', () => {
       text('It has shipped yesterday. It will arr', 'length'),
       'It has shipped yesterday.',
     ],
+    [
+      'end before an item of a list of which only its number is whole',
+      text('We have:\n1. Red shoes with laces\n2. Blue sho', 'length'),
+      'We have:\n1. Red shoes with laces',
+    ],
   ])('%s', async (_what, said, expected) => {
     expect(await stepFor(said)).toEqual(reply(expected));
   });
