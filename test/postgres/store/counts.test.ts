@@ -70,3 +70,20 @@ it('takes a count back, and never counts below zero', async () => {
   await limiter.takeBack('a');
   expect(await limiter.add('a')).toBe(2);
 });
+
+it('refuses nothing for longer than the span when the wall clock is set back', async () => {
+  const limiter = postgresLimiters(store as unknown as CountingStore)({
+    name: 'test',
+    most: 1,
+    seconds: 60,
+  });
+  const hourMs = 3_600_000;
+  const realNow = Date.now;
+  Date.now = () => realNow() + hourMs;
+  try {
+    expect(await limiter.count('a')).toBeNull();
+  } finally {
+    Date.now = realNow;
+  }
+  expect(await limiter.count('a')).toBeLessThanOrEqual(60_000);
+});

@@ -88,10 +88,11 @@ class SharedCounts {
     // Processes that lock rows in the same order cannot deadlock.
     const keys = [...Map.groupBy(counted, ({ key }) => key)].sort(([a], [b]) => (a < b ? -1 : 1));
     const now = Date.now();
+    // `least`: when the wall clock was set back, a span still ends as soon as one that begins now.
     const { rows } = await this.#store.runStatement({
       text: `INSERT INTO ${this.#table} AS c (key, points, expire) SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[])
         ON CONFLICT (key) DO UPDATE SET points = CASE WHEN c.expire <= $4 THEN 0 ELSE greatest(c.points, 0) END + excluded.points,
-          expire = CASE WHEN c.expire <= $4 THEN excluded.expire ELSE c.expire END
+          expire = CASE WHEN c.expire <= $4 THEN excluded.expire ELSE least(c.expire, excluded.expire) END
         RETURNING key, points, expire::float8 AS expire`,
       values: [
         keys.map(([key]) => key),
