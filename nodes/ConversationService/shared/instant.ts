@@ -17,8 +17,12 @@ export function readInstant(context: IExecuteFunctions, value: unknown, itemInde
 
 /** A date of ISO 8601, with or without a time. Others, such as 03.04.2026, are ambiguous. */
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/i;
-/** A date as e-mails have it in their Date header: Sat, 21 Nov 2026 10:00:00 +0100. */
-const EMAIL_DATE = /^(?:[a-z]{3}, )?(\d{1,2} [a-z]{3} \d{4}) \d{2}:\d{2}(:\d{2})? [+-]\d{4}$/i;
+/**
+ * A date as e-mails have it in their Date header: Sat, 21 Nov 2026 10:00:00 +0100. Many servers name
+ * the zone too, as in +0000 (UTC), or write GMT.
+ */
+const EMAIL_DATE =
+	/^(?:[a-z]{3}, )?(\d{1,2} [a-z]{3} \d{4}) \d{2}:\d{2}(:\d{2})? (?:[+-]\d{4}(?: \([^()]*\))?|GMT)$/i;
 
 /**
  * Converts a text to the form of the API, with a numeric offset. A text without an offset, such as one
@@ -26,7 +30,7 @@ const EMAIL_DATE = /^(?:[a-z]{3}, )?(\d{1,2} [a-z]{3} \d{4}) \d{2}:\d{2}(:\d{2})
  * @returns null when the text is not a date
  */
 export function toInstant(value: string, timeZone: string): string | null {
-	const hasOffset = /:.*(Z|[+-]\d{2}(:?\d{2})?)$/i.test(value);
+	const hasOffset = EMAIL_DATE.test(value) || /:.*(Z|[+-]\d{2}(:?\d{2})?)$/i.test(value);
 	const wallClock = value.includes(':') ? value : `${value}T00:00`;
 	// `Date` does not read an offset of hours only, as in 2026-11-21T10:00:00+01.
 	const time = new Date(hasOffset ? value.replace(/([+-]\d{2})$/, '$1:00') : `${wallClock}Z`);
