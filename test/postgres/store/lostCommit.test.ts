@@ -1,20 +1,30 @@
-// A commit that the server has carried out, and whose answer never came.
+// A commit whose answer never came. Most of them the server has carried out.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
-import { all, put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
+import {
+  all,
+  enqueue,
+  job,
+  put,
+  thing,
+  type ContractStore,
+  type Thing,
+} from '../../contract/schema.ts';
 import { freshSchema, openQuietStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** Loses the answer to one COMMIT. */
 class DeafDatabase extends WrappedDatabase {
   losesNext = false;
+  /** Whether that COMMIT did not reach the server either. */
+  isUnheard = false;
 
   protected wrap(connection: Connection): Connection['query'] {
     return async (statement) => {
-      const result = await connection.query(statement);
-      if (statement.text !== 'COMMIT' || !this.losesNext) return result;
+      if (statement.text !== 'COMMIT' || !this.losesNext) return connection.query(statement);
       this.losesNext = false;
+      await connection.query({ text: this.isUnheard ? 'ROLLBACK' : 'COMMIT' });
       throw new Error('Connection terminated unexpectedly');
     };
   }
@@ -52,4 +62,12 @@ it('an import whose commit gets no answer has succeeded', async () => {
   await store.restore(dump());
   expect(database.losesNext).toBe(false);
   expect(await all(store)).toEqual([thing('a')]);
+});
+
+it('a new queue is counted, even if the first commit with its name was lost', async () => {
+  Object.assign(database, { losesNext: true, isUnheard: true });
+  await enqueue(store, job('a'));
+  expect(database.losesNext).toBe(false);
+  await store.transaction((tx) => tx.jobs.complete('a'));
+  expect((await store.stats()).queues).toHaveProperty('q');
 });

@@ -45,13 +45,14 @@ export class Committer {
    */
   async commit(batch: Batch, written: readonly Written[]): Promise<void> {
     const { transaction } = batch;
-    const { marks, added, lost } = await this.#send(batch, written).finally(() =>
+    const { marks, added, saved, lost } = await this.#send(batch, written).finally(() =>
       transaction.end(),
     );
     if (lost !== undefined) {
       const { database, schemaName } = this.#options;
       if (!(await wasCommitted(database, schemaName, marks))) throw lost;
     }
+    for (const queue of saved) this.#savedQueues.add(queue);
     this.#options.onCommitted({ xid: marks.xid, added });
   }
 
@@ -73,9 +74,8 @@ export class Committer {
     const lost = await commitWith(transaction, writes);
     // The released groups are unknown if the connection was lost: the store finds them by itself.
     const [, released, saved] = await writes.catch(() => [null, [], []] as const);
-    for (const queue of saved) this.#savedQueues.add(queue);
     const marks = { xid, life: changes.life, written: firstDocument(written) };
-    return { marks, added: [...added, ...released], lost };
+    return { marks, added: [...added, ...released], saved, lost };
   }
 
   /** Saves the names of queues, so that an empty queue is counted too. @returns the saved ones */
@@ -113,6 +113,8 @@ function firstDocument(written: readonly Written[]): CommitMarks['written'] {
 interface Outcome {
   readonly marks: CommitMarks;
   readonly added: readonly DueGroup[];
+  /** The queues that are in the table of queues once this is committed. */
+  readonly saved: readonly string[];
   /** Why the answer to COMMIT did not come. */
   readonly lost: Error | undefined;
 }
