@@ -12,11 +12,11 @@ export function byFirstPart(
     Object.entries(handlersOf).map(([part, handlers]) => [part, Router().use(...handlers)]),
   );
   return (request, response, next) => {
-    const part = FIRST_PART.exec(request.url)?.[1] ?? '';
+    const part = FIRST_PART.exec(request.path)?.[1] ?? '';
     const router = routers.get(part.toLowerCase());
     if (router === undefined) next();
     else router(request, response, next);
   };
 }
 
-const FIRST_PART = /^\/([^/?]*)/;
+const FIRST_PART = /^\/([^/]*)/;
