@@ -22,7 +22,7 @@ export async function resumeWait(context: IWebhookFunctions): Promise<IWebhookRe
 		if (!waitId || calledId !== waitId) {
 			return refuse(context, 409, {
 				code: 'not_the_current_wait',
-				message: 'The execution does not rest for this wait.',
+				message: 'The execution is not waiting for this wait.',
 			});
 		}
 		const wait = await requestService<WaitRecord>(context, {

@@ -6,7 +6,7 @@ import type { Workspace } from '../team/index.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { connectedChannel } from './registry.ts';
 
-/** Added to the adapter's own time-out, so that a test ends even if the adapter does not. */
+/** How much longer than `timeoutMs`, which limits each of its requests, a whole test may take. */
 const TEST_MARGIN_MS = 5000;
 
 /** Asks a channel whether it accepts an account's keys. @throws not_found (404) */

@@ -8,7 +8,7 @@ export const deleteSubscription: Operation = {
 		name: 'Delete',
 		value: 'delete',
 		action: 'Delete subscription',
-		description: 'Stop sending its events to its address',
+		description: 'Remove the subscription, so that its address gets no more events',
 	},
 	fields: [subscriptionField],
 	execute: async (context, itemIndex) =>

@@ -104,11 +104,15 @@ async function sweepAndReschedule(
 }
 
 /**
- * One whole sweep, in small transactions. It removes expired sessions, presences and answers to
- * repeated writes, and visitors who wrote nothing for a day; after RETENTION_DAYS events, deliveries
- * and outbound messages, and so many days after their end tool calls, turns of workflows and waits;
- * after CONVERSATION_RETENTION_DAYS conversations; and counters of long ago. Two sweeps at once do no
- * harm: each document is locked and checked again before it is removed.
+ * One whole sweep, in small transactions. It removes:
+ * - expired sessions, presences and answers to repeated writes
+ * - visitors who wrote nothing for a day
+ * - events, deliveries and outbound messages that are older than RETENTION_DAYS, and tool calls,
+ *   turns of workflows and waits that ended longer ago than that
+ * - conversations that have not changed for CONVERSATION_RETENTION_DAYS
+ * - counters of long ago
+ *
+ * Two sweeps at once do no harm: each document is locked and checked again before it is removed.
  * @returns `givenUp`: how many of the removed deliveries had not been sent
  */
 export async function sweepAll(

@@ -16,8 +16,8 @@ export class StopTogether {
   }
 
   /**
-   * Resolves when all parts have stopped, or after `limitMs`. Then the log names those that have
-   * not.
+   * Resolves when all parts have stopped, or after `limitMs`. In that case the log names those that
+   * have not.
    */
   async stop(limitMs: number, log: Pick<Logger, 'warn' | 'error'>): Promise<void> {
     const left = new Set(this.#parts.keys());

@@ -14,8 +14,8 @@ const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_
 const CHARACTERS_AFTER_DROP = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
- * Keeps the large results of a store within their bound. A check reads all of them, 48 MiB or more,
- * so it is made only when there may be too many, and one at a time. Each process counts only what it
+ * Keeps the large results of a store within their bound. A check reads all of them, about 48 MiB, so
+ * it is made only when there may be too many, and one at a time. Each process counts only what it
  * stores itself: several of them can exceed the bound together until one of them checks.
  */
 export class LargeResults {
@@ -45,8 +45,8 @@ export class LargeResults {
 }
 
 /**
- * Keeps all large results together below `MAX_LARGE_RESULTS_CHARACTERS`: drops the oldest of the
- * workspace that has stored the most. One workspace may use all the room while no other needs any.
+ * Keeps all large results together within `MAX_LARGE_RESULTS_CHARACTERS`: drops the oldest of the
+ * workspace whose results take the most room. One workspace may use all the room while no other needs any.
  * @param keep how many characters stay when some results are dropped
  * @returns how many results were dropped, and the characters of those that stay
  */
