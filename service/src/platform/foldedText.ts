@@ -64,7 +64,8 @@ function shadowOf(typed: string): Shadow {
 }
 
 const MAY_DIFFER = /[^\0-\x7f]|%/;
-const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
+/** Some invisible characters count as letters, such as the Hangul fillers. */
+const DIFFERS = /[^\0-\x7f\p{L}•]|\p{DI}|%/u;
 
 /** Whether folding changes nothing. This check is far cheaper than making a shadow. */
 const isItsOwnShadow = (text: string) =>

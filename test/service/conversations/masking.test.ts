@@ -88,6 +88,7 @@ describe('masking', () => {
     '5️⃣4️⃣9️⃣1️⃣1️⃣5️⃣5️⃣5️⃣5️⃣0️⃣1️⃣3️⃣4️⃣',
     '𝟓𝟒𝟗𝟏𝟏𝟓𝟓𝟓𝟓𝟎𝟏𝟑𝟒',
     '555 0134',
+    '54911\u115f5555\u11600134', // invisible, and letters
   ])('masks a number in a name, written %s', (name) => {
     const masked = maskName(name);
     expect(masked).toContain('••');
