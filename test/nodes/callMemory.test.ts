@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import type * as callMemoryFile from '../../nodes/ConversationService/shared/callMemory';
 import { builtFile } from './helpers/builtFile.ts';
@@ -88,6 +88,19 @@ describe('The memory of calls', () => {
       });
     },
   );
+
+  it('still knows a running call when the system’s time is set forward', () => {
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+    try {
+      const memory = new CallMemory();
+      begin(memory);
+      clock.mockReturnValue(now + 2 * 60 * 60 * 1000);
+      expect(isRepeat(memory, 'call_1')).toBe(true);
+    } finally {
+      clock.mockRestore();
+    }
+  });
 
   it('lets every repeat wait for a call that is still running', () => {
     const memory = memoryOf();

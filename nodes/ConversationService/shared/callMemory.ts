@@ -61,7 +61,8 @@ export class CallMemory {
 
 	private readonly now: () => number;
 
-	constructor(limits: Partial<MemoryLimits> = {}, now: () => number = Date.now) {
+	/** @param now in milliseconds; no change of the system's time may move it */
+	constructor(limits: Partial<MemoryLimits> = {}, now: () => number = () => performance.now()) {
 		this.limits = { ...LIMITS, ...limits };
 		this.now = now;
 	}
