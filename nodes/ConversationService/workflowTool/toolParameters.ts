@@ -59,7 +59,7 @@ function schemaOf(context: IHookFunctions, fields: ParameterField[]): IDataObjec
 }
 
 function propertyOf(context: IHookFunctions, field: ParameterField): IDataObject {
-	const description = (field.description ?? '').trim();
+	const description = String(field.description ?? '').trim();
 	return {
 		...(field.type === 'options'
 			? { type: 'string', enum: readValues(context, field) }
@@ -70,7 +70,7 @@ function propertyOf(context: IHookFunctions, field: ParameterField): IDataObject
 
 /** Values are separated by line breaks or commas. */
 function readValues(context: IHookFunctions, { name, values }: ParameterField): string[] {
-	const found = (values ?? '')
+	const found = String(values ?? '')
 		.split(/[\n,]/)
 		.map((value) => value.trim())
 		.filter(Boolean);

@@ -121,6 +121,21 @@ describe('A definition from the fields', () => {
     });
   });
 
+  it('takes options and descriptions from expressions, which may give numbers or lists', () => {
+    const { parameters } = define(
+      withFields(
+        { name: 'seats', type: 'options', values: '={{ [2, 4] }}', description: '={{ 4 }}' },
+        { name: 'floor', type: 'options', values: '={{ 1 }}' },
+      ),
+    );
+    expect(parameters).toMatchObject({
+      properties: {
+        seats: { enum: ['2', '4'], description: '4' },
+        floor: { enum: ['1'] },
+      },
+    });
+  });
+
   it.each<[string, IDataObject[]]>([
     ['"a b" cannot be the name of a parameter', [{ name: 'a b' }]],
     ['A parameter has no name', [{ name: '' }]],
