@@ -105,7 +105,9 @@ function saysNothing(item: Item): boolean {
   return Array.isArray(said) || Object.keys(item).length === 0;
 }
 
-const isAbsent = (value: Json) => value === null || value === false;
+/** A form or a model that has nothing to say here often leaves an empty text. */
+const isAbsent = (value: Json) =>
+  value === null || value === false || (typeof value === 'string' && value.trim() === '');
 
 const textsOf = (said: Json): readonly Json[] =>
   said === null ? [] : Array.isArray(said) ? (said as readonly Json[]) : [said];

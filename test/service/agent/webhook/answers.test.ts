@@ -48,6 +48,7 @@ describe('an answer to the HTTP call', () => {
     ['items with reply or text', [{ reply: 'One.' }, { text: 'Two.' }], ['One.', 'Two.']],
     ['a structured output', [{ output: { reply: 'One.', hand_over: null } }], ['One.']],
     ['one item alone', { output: 'One.' }, ['One.']],
+    ['a text beside empty fields', { reply: 'One.', hand_over: '', close: ' ' }, ['One.']],
     ['a number', [{ output: 42 }], ['42']],
   ])('may be %s', async (_name, body, texts) => {
     stage.workflow.answer(answers(body));
