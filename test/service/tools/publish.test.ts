@@ -339,7 +339,7 @@ describe('A tool that somebody else has', () => {
   );
 
   it('goes to the next publisher once a member has released it; until then it stays live', async () => {
-    const { id } = await publishLive();
+    const { id, secret } = await publishLive();
     const browser = await signedInBrowser(service.url);
     expect((await browser.get(`/tools/${id}`)).html).toContain(`/tools/${id}/release`);
     const page = await browser.post(`/tools/${id}/release`);
@@ -348,6 +348,8 @@ describe('A tool that somebody else has', () => {
     );
     expect(page.html).not.toContain(`/tools/${id}/release`);
     expect(await theTool()).toMatchObject({ status: 'live', owner: OWNER });
+    // Its n8n starts again.
+    await put({ keep_paused: true, secret_hash: hashOf(secret) });
     const owner = { ...OWNER, instance_id: 'instance-2' };
     expect((await put({ owner })).body).toMatchObject({ id, owner });
     expect((await put()).body.error.code).toBe('published_elsewhere');

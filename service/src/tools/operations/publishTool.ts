@@ -42,7 +42,7 @@ interface WantedPublication {
   readonly secretHash: string | null;
   /** Whether to take the tool even if somebody else has it in use. */
   readonly takeOver: boolean;
-  /** Whether a paused tool stays paused. */
+  /** Whether a paused tool stays paused, and one that another workflow can take over stays so. */
   readonly keepPaused: boolean;
 }
 
@@ -149,10 +149,16 @@ async function prepareTool(
   workspace: Workspace,
   before: Tool | null,
   definition: ToolDefinition,
-  { owner, secretHash }: WantedPublication,
+  { owner, secretHash, keepPaused }: WantedPublication,
 ): Promise<PublishedTool> {
   const now = deps.clock.now();
-  const publication = { owner, revision: (before?.publication?.revision ?? 0) + 1 };
+  const earlier = before?.publication;
+  const staysReleased = keepPaused && earlier?.isReleased && isSameOwner(earlier.owner, owner);
+  const publication = {
+    owner,
+    revision: (earlier?.revision ?? 0) + 1,
+    ...(staysReleased && { isReleased: true }),
+  };
   const isSecretKnown =
     before?.sealedSecret != null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
   const secret = isSecretKnown ? null : newSigningSecret();

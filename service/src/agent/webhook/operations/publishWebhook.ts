@@ -25,7 +25,10 @@ interface WantedWebhook {
   readonly takeOver: boolean;
   /** Switch the agent on, with the workflow as what decides. */
   readonly turnOn: boolean;
-  /** Whether what the team chose as the brain stays, unless no workflow was published before. */
+  /**
+   * Whether what the team chose stays: the brain, unless no workflow was published before, and that
+   * another workflow can take over.
+   */
   readonly keepSettings: boolean;
 }
 
@@ -51,6 +54,11 @@ export async function publishWebhook(
   return deps.store.transaction(async (tx) => {
     const before = await tx.agentWebhooks.get(workspace.id);
     if (before && !takeOver) assertFree(before, owner);
+    // When n8n starts again, it publishes again. What the team chose since stays.
+    const isAgain =
+      before?.removedAt === null &&
+      isSameOwner(before.owner, owner) &&
+      before.endpoint === endpoint;
     const isSecretKnown =
       before !== null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
     const secret = isSecretKnown ? null : newSigningSecret();
@@ -64,13 +72,9 @@ export async function publishWebhook(
       revision: (before?.revision ?? 0) + 1,
       publishedAt: timestamp(deps.clock.now()),
       removedAt: null,
+      ...(isAgain && keepSettings && before.isReleased && { isReleased: true }),
     };
     await tx.agentWebhooks.put(webhook);
-    const isAgain =
-      before?.removedAt === null &&
-      isSameOwner(before.owner, owner) &&
-      before.endpoint === endpoint;
-    // When n8n starts again, it publishes again. What the team chose since stays.
     const isBrainKept = isAgain || (keepSettings && before !== null);
     const changes = {
       ...(turnOn || !isBrainKept ? { usesWebhook: true } : {}),
