@@ -37,6 +37,12 @@ describe('a request to pay', () => {
     });
   });
 
+  it('ends a purpose that is too long with an ellipsis', () => {
+    const purpose = 'the big room with a view of the sea '.repeat(4).trim();
+    const { arguments: args } = read(`I want to pay 50 dollars for ${purpose} please`, 'en');
+    expect(args.description).toBe(`${purpose.slice(0, 99).trimEnd()}…`);
+  });
+
   it.each<[Language, string]>([
     ['en', 'I want to pay'],
     ['en', 'I want to pay my invoice 4455'],
