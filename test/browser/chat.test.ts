@@ -498,12 +498,12 @@ describe('the chat page in a browser', () => {
   it('counts the characters near the limit and sends nothing beyond it', async () => {
     await openChat();
     await composer().fill('🙂'.repeat(4090));
-    expect(await page.locator('#counter').innerText()).toBe('6 characters left');
+    expect(await page.locator('#counter').innerText()).toBe('Characters left: 6');
     await composer().fill('🙂'.repeat(4100));
-    expect(await page.locator('#counter').innerText()).toBe('4 characters too many');
+    expect(await page.locator('#counter').innerText()).toBe('Characters over the limit: 4');
     await composer().press('Enter');
     expect(await messages().count()).toBe(0);
-    expect(await page.locator('#announcer').innerText()).toContain('4 characters too many');
+    expect(await page.locator('#announcer').innerText()).toContain('Characters over the limit: 4');
     await composer().fill('short');
     expect(await page.locator('#counter').isVisible()).toBe(false);
   });
