@@ -15,7 +15,7 @@ interface ParameterField {
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * Makes the JSON Schema (2020-12) of the tool's arguments from the fields, or reads the one entered.
+ * Makes the JSON Schema (2020-12) of the tool's arguments from the fields, or reads the schema that was entered.
  * @throws NodeOperationError that names the wrong field
  */
 export function readParameters(context: IHookFunctions): IDataObject {

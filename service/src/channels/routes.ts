@@ -20,7 +20,7 @@ import { channelJson } from './views.ts';
 /** The connected accounts of a workspace. */
 export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
   const router = Router();
-  const shown = (channel: Channel) =>
+  const jsonOf = (channel: Channel) =>
     channelJson(
       channel,
       openGenerated(deps, connectedChannel(channel.type).fields, channel),
@@ -32,15 +32,15 @@ export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
     deps,
     contract.createChannel,
     async ({ deps, caller, body: { type, name, settings } }) =>
-      shown(await createChannel(deps, caller.workspace, { type, name, values: settings })),
+      jsonOf(await createChannel(deps, caller.workspace, { type, name, values: settings })),
   );
 
   serve(router, deps, contract.listChannels, async ({ deps, caller, query }) =>
-    pageJson(await listChannels(deps, caller.workspace, pageFrom(query)), shown),
+    pageJson(await listChannels(deps, caller.workspace, pageFrom(query)), jsonOf),
   );
 
   serve(router, deps, contract.getChannel, async ({ deps, caller, params }) =>
-    shown(await getChannel(deps, caller.workspace, params.id!)),
+    jsonOf(await getChannel(deps, caller.workspace, params.id!)),
   );
 
   serve(
@@ -48,7 +48,7 @@ export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
     deps,
     contract.updateChannel,
     async ({ deps, caller, params, body: { name, settings } }) =>
-      shown(await updateChannel(deps, caller.workspace, params.id!, { name, values: settings })),
+      jsonOf(await updateChannel(deps, caller.workspace, params.id!, { name, values: settings })),
   );
 
   serve(router, deps, contract.deleteChannel, async ({ deps, caller, params }) => {

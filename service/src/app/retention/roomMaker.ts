@@ -26,7 +26,7 @@ const MAX_NAMED = 10;
 const MIN_MESSAGE_BYTES = 3500;
 
 /**
- * Removes chat visitors who were never answered while the store's memory is filled up to a mark: one
+ * While the store's memory is filled up to a mark, removes chat visitors who were never answered: one
  * step, then a new measurement. If only the largest workspaces are refused, only their visitors are
  * removed; otherwise those of the largest workspace go first.
  */
@@ -74,7 +74,7 @@ export class RoomMaker {
         pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
       const all = pressure.holders();
       const workspaces = isLargestOnly ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
-      if (isLargestOnly) await this.#name(workspaces.slice(0, MAX_NAMED), pressure);
+      if (isLargestOnly) await this.#logNames(workspaces.slice(0, MAX_NAMED), pressure);
       const silent = await removeSilentVisitors(
         { store },
         ago(WRITE_MS),
@@ -99,7 +99,7 @@ export class RoomMaker {
   }
 
   /** Names refused workspaces in the log. /readyz and /metrics are public, so they name nobody. */
-  async #name(workspaces: readonly string[], pressure: StorePressure): Promise<void> {
+  async #logNames(workspaces: readonly string[], pressure: StorePressure): Promise<void> {
     const now = performance.now();
     for (const id of workspaces) {
       if (now - (this.#named.get(id) ?? -Infinity) < NAME_AGAIN_MS) continue;

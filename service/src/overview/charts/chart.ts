@@ -12,7 +12,7 @@ export interface Series {
 /** The class that gives a series its colour. @param at its place among the chart's series */
 export const seriesClass = ({ tone }: Series, at: number): string => `series-${tone ?? at + 1}`;
 
-/** What happened in a row of hours or days. */
+/** What happened over some hours or days. */
 export interface Chart {
   readonly id: string;
   readonly title: string;

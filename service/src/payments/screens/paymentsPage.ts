@@ -118,7 +118,7 @@ export interface PaymentsView {
   readonly cursor?: string | undefined;
 }
 
-/** Reads the view from a query or a form, and ignores invalid values. */
+/** Reads the view from a query or a form. Ignores an unknown status; the cursor is checked later. */
 export function paymentsViewFrom(values: Readonly<Record<string, unknown>>): PaymentsView {
   const { status, cursor } = values;
   return {

@@ -101,7 +101,7 @@ export const ERROR_CATALOGUE = {
   },
   wait_not_ended: {
     status: 409,
-    fix: 'Nobody has answered yet. The service calls `resume_url` when it has ended.',
+    fix: 'Nobody has answered yet. The service calls `resume_url` when the wait has ended.',
   },
   wait_superseded: {
     status: 409,

@@ -26,8 +26,8 @@ interface WantedWebhook {
   /** Switch the agent on, with the workflow as what decides. */
   readonly turnOn: boolean;
   /**
-   * Whether what the team chose stays: the brain, unless no workflow was published before, and that
-   * another workflow can take over.
+   * Whether the team's choices stay: what decides for the agent, unless no workflow was published
+   * before, and that another workflow can take over.
    */
   readonly keepSettings: boolean;
 }
