@@ -314,7 +314,7 @@ export const publishTool = operation('PUT /tools/published/:name', {
       keep_paused: booleanSchema
         .default(false)
         .describe(
-          'Leaves a tool that the team paused off, even if its definition or secret is new: no test call is made',
+          'Leaves a tool that the team paused off, even if its definition or secret is new: no test call is made. A tool that another workflow can take over stays so',
         ),
     })
     .meta({

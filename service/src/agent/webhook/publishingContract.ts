@@ -58,7 +58,7 @@ export const publishWebhook = operation('PUT /agent/webhook', {
       keep_settings: booleanSchema
         .default(false)
         .describe(
-          'Leaves `use_webhook` as it is if a workflow was published here before. n8n sends this when it starts again',
+          'Leaves `use_webhook` as it is if a workflow was published here before, and `released` too. n8n sends this when it starts again',
         ),
       secret_hash: secretHashSchema.describe(
         'SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the current secret, the answer shows a new secret.',
