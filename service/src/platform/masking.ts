@@ -181,7 +181,8 @@ export const maskJson = (value: Json, contact: Details): Json =>
 export function unmaskJson(value: Json, contact: Details): Json {
   const { phone, email } = maskedDetails(contact);
   return mapStrings(value, (text) => {
-    const withEmail = email === null ? text : text.replaceAll(email, contact.email!);
+    // By a function: an address may hold `$&`, which has a meaning in a replacement.
+    const withEmail = email === null ? text : text.replaceAll(email, () => contact.email!);
     return phone === null ? withEmail : withEmail.replaceAll(phone, `+${contact.phone}`);
   });
 }

@@ -7,6 +7,7 @@ import {
   maskName,
   maskPhone,
   maskText,
+  unmaskJson,
 } from '../../../service/src/platform/masking.ts';
 import { normalizePhone } from '../../../service/src/platform/phoneNumber.ts';
 import { cpuMsOf } from '../../helpers/cpuTime.ts';
@@ -56,6 +57,14 @@ describe('masking', () => {
     ['x@localhost', 'x•@l••••••••'],
     ['𠮷田@example.com', '𠮷•@e••••••.com'],
   ])('e-mail %s → %s', (email, masked) => expect(maskEmail(email)).toBe(masked));
+
+  it.each(['maria@example.com', 'jo$&ann@example.com', "o$'neil$`$$@example.com"])(
+    'puts a masked e-mail back: %s',
+    (email) => {
+      const contact = { phone: null, email };
+      expect(unmaskJson({ to: [maskEmail(email)] }, contact)).toEqual({ to: [email] });
+    },
+  );
 
   it('labels a contact by masked phone, else masked e-mail, else as a visitor', () => {
     expect(contactDisplay({ id: 'ctc_01ABCD', phone: '14155550134', email: 'a@b.co' })).toBe(
