@@ -75,8 +75,12 @@ function textInWords(text: string, language: Language, levelsLeft: number): stri
   return inWords(jsonIn(text), language, levelsLeft - 1);
 }
 
-/** An empty text counts too: there is nothing to read in it either. */
-const LOOKS_LIKE_JSON = /^\s*(?:[[{]|$)/;
+/**
+ * Words may begin with a bracket: `[Order 1182] is on its way`. A list of JSON, also one that was cut,
+ * goes on with a value. An empty text counts too: there is nothing to read in it either, nor in
+ * `[object Object]`.
+ */
+const LOOKS_LIKE_JSON = /^\s*(?:\{|\[\s*(?:["'[{\]\d-]|(?:true|false|null)\b|object Object\]|$)|$)/;
 
 function listInWords(items: readonly Json[], language: Language, levelsLeft: number): string {
   if (items.length === 0) return sentence('nothingFound', language);
