@@ -28,17 +28,18 @@ const CHANNEL_LABELS: Readonly<Record<string, string>> = {
 
 export const channelLabel = (channel: string): string => CHANNEL_LABELS[channel] ?? channel;
 
+/** Each with its length, and from where on it is used: what would be 60 s or 24 h is 1 min or 1 d. */
 const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
+  ['d', 86_400_000, 84_600_000],
+  ['h', 3_600_000, 3_570_000],
+  ['min', 60_000, 59_500],
+  ['s', 1000, 999.5],
 ] as const;
 const TENTHS_BELOW = 10;
 
 /** `820 ms`, `3.2 min`, `14 h`. */
 export function durationLabel(ms: number): string {
-  const [unit, length] = UNITS.find(([, each]) => ms >= each * 0.9995) ?? ['ms', 1];
+  const [unit, length] = UNITS.find(([, , from]) => ms >= from) ?? ['ms', 1];
   const n = ms / length;
   return `${n < TENTHS_BELOW && unit !== 'ms' ? Math.round(n * 10) / 10 : Math.round(n)} ${unit}`;
 }

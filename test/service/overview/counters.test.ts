@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { foldAll } from '../../../service/src/overview/fold.ts';
 import { RANGES, type Range } from '../../../service/src/overview/range.ts';
 import { readCounts } from '../../../service/src/overview/readCounts.ts';
-import { slotLabel } from '../../../service/src/overview/words.ts';
+import { durationLabel, slotLabel } from '../../../service/src/overview/words.ts';
 import { sweepCounters } from '../../../service/src/overview/sweepCounters.ts';
 import { count } from '../../../service/src/platform/counting/count.ts';
 import { durationBucket, percentile } from '../../../service/src/platform/counting/durations.ts';
@@ -172,6 +172,19 @@ it('an hour is named by the reader’s clock, and comes twice when clocks are pu
   expect(slotLabel('2026-10-26T18', 'Asia/Kolkata')).toBe('23:30');
   expect(slotLabel('2026-10-26', 'Asia/Kolkata')).toBe('26 Oct');
 });
+
+it.each([
+  [820, '820 ms'],
+  [999.4, '999 ms'],
+  [999.6, '1 s'],
+  [59_400, '59 s'],
+  [59_600, '1 min'],
+  [190_000, '3.2 min'],
+  [59.6 * 60_000, '1 h'],
+  [14 * 3_600_000, '14 h'],
+  [23.6 * 3_600_000, '1 d'],
+  [11 * 86_400_000, '11 d'],
+])('%d ms are %s, and never 60 s or 24 h', (ms, label) => expect(durationLabel(ms)).toBe(label));
 
 describe('percentiles of durations', () => {
   const percentileOf = (share: number, ...durations: readonly number[]) => {
