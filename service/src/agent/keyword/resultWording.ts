@@ -56,7 +56,7 @@ function inWords(result: Json | undefined, language: Language, levelsLeft = MAX_
   const answers = ANSWERS.map((name) => (Object.hasOwn(result, name) ? result[name] : null));
   const answer = answers.find((value) => typeof value === 'string' && value.trim() !== '');
   if (answer !== undefined) return inWords(answer, language, levelsLeft - 1);
-  const entries = Object.entries(result).filter(([, value]) => value !== null);
+  const entries = Object.entries(result).filter(([, value]) => value !== null && value !== '');
   if (entries.length === 1 && isContainer(entries[0]![1]))
     return inWords(entries[0]![1], language, levelsLeft - 1);
   const saysOnlyDone = entries.every(([name, value]) => isDone(name, value));

@@ -29,6 +29,8 @@ describe('after tool calls', () => {
     ['[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
     ['{"ok":true}', DONE],
     ['[{"json":{"success":true,"error":null}}]', DONE],
+    ['{"ok":true,"message":""}', DONE],
+    ['{"message":"","items":[]}', NOTHING],
     ['{"status":"accepted"}', DONE],
     ['{"status":200,"ok":"true"}', DONE],
     ['{"ok":true,"total":5}', result('Ok: yes\nTotal: 5')],
