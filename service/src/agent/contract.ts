@@ -75,7 +75,7 @@ const agentSchema = z
   .meta({ id: 'Agent' });
 
 /** A text that may be empty. */
-const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)]);
+const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)], 'must be a string');
 
 const operation = operationsOf({ tag: 'Agent', auth: 'key', extension: true });
 

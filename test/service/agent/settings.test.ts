@@ -115,6 +115,7 @@ describe("the agent's settings", () => {
     const { status, body } = await patch({ [field]: value });
     expect([status, body.error.code]).toEqual([400, 'invalid_request']);
     expect(body.error.param).toMatch(new RegExp(`^${field}(\\.|$)`));
+    expect(body.error.message).not.toContain('Invalid input');
     expect(await settings()).toEqual(before);
   });
 
