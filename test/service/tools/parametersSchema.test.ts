@@ -338,6 +338,14 @@ describe('parameters of a tool, when it is saved', () => {
     ).toBeNull();
   });
 
+  it('holds no half of an emoji when it cuts a long name or reference, and says that it cut it', () => {
+    const long = `${'x'.repeat(275)}😀😀`;
+    const named = refusal({ properties: { [`xx${long}`]: { $ref: '#/$defs/x' } } })!;
+    expect([named.param.isWellFormed(), named.message.isWellFormed()]).toEqual([true, true]);
+    const cut = refusal(withA({ $ref: `#/$defs/${'x'.repeat(71)}😀` }))!.message;
+    expect(cut).toContain(`"#/$defs/${'x'.repeat(71)}\ufffd…"`);
+  });
+
   it('bounds size and depth', () => {
     expect(refusal(withA({ description: 'x'.repeat(33_000) }))).toMatchObject({
       param: 'parameters',

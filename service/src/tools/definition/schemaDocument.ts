@@ -66,10 +66,13 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 const MAX_WRITTEN_CHARACTERS = 300;
 
+const shortened = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
+
 /** `parameters.properties.date`, shortened where names are very long. */
 function formatPath(path: Path): string {
   const text = ['parameters', ...path].join('.');
-  return text.length > MAX_WRITTEN_CHARACTERS ? `${text.slice(0, MAX_WRITTEN_CHARACTERS)}…` : text;
+  return shortened(text, MAX_WRITTEN_CHARACTERS);
 }
 
 const fail = (path: Path, what: string): never => {
@@ -156,7 +159,7 @@ function followRef(ref: string, places: Places, path: Path): Subschema {
   return schema === undefined
     ? fail(
         at,
-        `points to ${JSON.stringify(ref.slice(0, 80))}, where there is no schema; define it in $defs.`,
+        `points to ${JSON.stringify(shortened(ref, 80))}, where there is no schema; define it in $defs.`,
       )
     : [target, schema];
 }
