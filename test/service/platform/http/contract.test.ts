@@ -174,6 +174,8 @@ describe('the API contract', () => {
       ...Object.keys(document.components.schemas),
     ];
     expect(ids.filter((id) => !all.includes(`id="${id}"`))).toEqual([]);
+    expect([...all.matchAll(/(?:at least|at most|to) 1 (?:item|character)\b/g)]).not.toEqual([]);
+    expect(all).not.toMatch(/\b(?:at least|at most|to) 1 (?:items|characters)\b/);
     expect(errorCodes().filter((code) => !all.includes(`<code>${code}</code>`))).toEqual([]);
     const anchors = [...all.matchAll(/href="\/api\/docs\/objects#(\w+)"/g)];
     expect(anchors.filter(([, name]) => !all.includes(`id="${name}"`))).toEqual([]);

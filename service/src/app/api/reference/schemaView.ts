@@ -29,17 +29,18 @@ const listed = (values: readonly unknown[]): View =>
 /** The limits and the default of a value. zod writes ±(2^53 - 1) where a number has no limit. */
 function limitsOf(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
-  const range = (from: number | undefined, to: number | undefined, unit: string) => {
+  const range = (from: number | undefined, to: number | undefined, noun: string) => {
     const least = from !== undefined && from > Number.MIN_SAFE_INTEGER ? from : undefined;
     const most = to !== undefined && to < Number.MAX_SAFE_INTEGER ? to : undefined;
     if (least === undefined && most === undefined) return [];
+    const unit = noun === '' ? '' : ` ${noun}${(most ?? least) === 1 ? '' : 's'}`;
     if (most === undefined) return [`at least ${least}${unit}`];
     return [least === undefined ? `at most ${most}${unit}` : `${least} to ${most}${unit}`];
   };
   return [
     ...range(minimum, maximum, ''),
-    ...range(minLength, maxLength, ' characters'),
-    ...range(minItems, maxItems, ' items'),
+    ...range(minLength, maxLength, 'character'),
+    ...range(minItems, maxItems, 'item'),
     ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
   ].join('; ');
 }
