@@ -12,16 +12,25 @@ export interface Argument {
   readonly required: boolean;
 }
 
-/** Further arguments of a tool are ignored: nobody answers that many questions in a chat. */
+/**
+ * Further arguments of a tool are ignored: nobody answers that many questions in a chat. Of so many,
+ * the required ones are kept first: a call without one of them is refused.
+ */
 const MAX_ARGUMENTS = 50;
 
 /** By a tool's parameters, which never change in place. */
 const cache = new WeakMap<JsonObject, readonly Argument[]>();
 
 export function argumentsOf({ parameters }: AgentTool): readonly Argument[] {
-  const found = cache.get(parameters) ?? parseArguments(parameters).slice(0, MAX_ARGUMENTS);
+  const found = cache.get(parameters) ?? atMost(MAX_ARGUMENTS, parseArguments(parameters));
   cache.set(parameters, found);
   return found;
+}
+
+function atMost(max: number, all: readonly Argument[]): readonly Argument[] {
+  if (all.length <= max) return all;
+  const required = all.filter((argument) => argument.required);
+  return [...required, ...all.filter((argument) => !argument.required)].slice(0, max);
 }
 
 function parseArguments(parameters: JsonObject): readonly Argument[] {

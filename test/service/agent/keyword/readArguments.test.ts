@@ -292,6 +292,14 @@ describe('asking for what is missing', () => {
     expect(await next(['weather', asking('City'), "I don't know"], { tools })).toEqual(ask('City'));
   });
 
+  it('asks for a required argument that stands behind many others', async () => {
+    const others = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`other_${at}`, TEXT]));
+    const parameters = schema({ ...others, city: TEXT }, ['city']);
+    expect(await next(['weather'], { tools: [tool('weather', '', parameters)] })).toEqual(
+      ask('City'),
+    );
+  });
+
   it('reads yes and no as the answer to a yes-or-no question', async () => {
     const wrap = tool('wrap', 'Wraps', schema({ gift: { type: 'boolean' } }));
     const question = asking('Gift (sí / no)', 'es');
