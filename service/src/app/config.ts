@@ -7,10 +7,10 @@ import { passwordSchema } from '../team/password.ts';
 
 /** The environment, parsed and checked once. */
 
-const integer = (min: number, max: number) =>
+const integer = (min: number, max: number, rule = 'must be a whole number') =>
   z
     .string()
-    .regex(/^\d+$/, 'must be a whole number')
+    .regex(/^\d+$/, rule)
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
@@ -100,17 +100,12 @@ const nat64Prefixes = list.pipe(
 );
 
 /** Waits before further attempts. @param countInWords the number of waits, such as `four` */
-const waits = (countInWords: string, maxMs: number, byDefault: number[]) =>
-  list
-    .pipe(
-      z
-        .array(integer(0, maxMs))
-        .length(
-          byDefault.length,
-          `must be ${countInWords} waits in milliseconds separated by commas, such as ${byDefault.join(',')}`,
-        ),
-    )
+function waits(countInWords: string, maxMs: number, byDefault: number[]) {
+  const rule = `must be ${countInWords} waits in milliseconds separated by commas, such as ${byDefault.join(',')}`;
+  return list
+    .pipe(z.array(integer(0, maxMs, rule)).length(byDefault.length, rule))
     .default(byDefault);
+}
 
 /** A base URL as a browser writes it, without a `/` at its end; null for any other text. */
 function readBaseUrl(text: string): string | null {

@@ -61,6 +61,12 @@ describe('configuration', () => {
     );
   });
 
+  it.each(['5s,1m,10m', '5000', '1,2,soon'])('asks for three waits instead of %s', (text) =>
+    expect(() => readConfig({ DELIVERY_RETRY_DELAYS_MS: text })).toThrow(
+      'DELIVERY_RETRY_DELAYS_MS must be three waits in milliseconds separated by commas, such as 5000,60000,600000.',
+    ),
+  );
+
   it.each([
     ['PORT', '70000'],
     ['PORT', 'http'],
