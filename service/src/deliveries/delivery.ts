@@ -143,7 +143,7 @@ export function recordLateAttempt(
     : recorded;
 }
 
-/** What changed during an attempt that goes to the next receiver. */
+/** What changed during a failed attempt, so that the event goes to the next receiver. */
 const CHANGED_SINCE = {
   removed:
     'The subscription was removed or taken over during this attempt. If there is a new receiver, the event is sent again.',

@@ -22,7 +22,7 @@ export interface DueDelivery {
 }
 
 /**
- * What a claimed job asks for. `removed`: the subscription is, and its deliveries wait until
+ * What a claimed job asks for. `removed`: the subscription was removed, and its deliveries wait until
  * it is revived. Null: there is nothing to send, or not yet.
  */
 export type LoadedDelivery =

@@ -63,7 +63,7 @@ export function forgottenFragment({ forgetting, now }: ForgottenPage): View {
       ${
         clearedPayments === 0
           ? 'No payments. '
-          : `${counted(clearedPayments, ...NAMES.clearedPayments)} with amount, status, times and reference, without a name and a description. `
+          : `${counted(clearedPayments, ...NAMES.clearedPayments)} with amount, status, times and reference, without name or description. `
       }The figures of the overview.
     </p>
   `;

@@ -40,7 +40,7 @@ export async function giveUpWait(
   if (current === null || current.status === 'closed') return;
   if (current.status !== 'ai_active' || !(await isAgentOn(tx, workspaceId)))
     return tx.conversations.put(await waitSinceLastMessage(tx, current));
-  // Resumed, so that the handover is written beside the agent and answers nothing. What the
+  // As for a resumed turn: the handover is written beside the agent and answers nothing. What the
   // customer wrote since is answered after a hand-back.
   const context = await loadContext(tx, { workspaceId, isResumed: true }, current);
   const lost = `The customer answered a workflow, and the answer reached nobody. ${problem}`;
