@@ -1,8 +1,8 @@
 import { collection, type Document } from '../store/store.ts';
 
 /**
- * The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path
- * and key.
+ * The first answer to a write that carried an Idempotency-Key, or to a form that is run once. Id: a
+ * hash of what identifies the write (answerOnce.ts, formOnce.ts).
  */
 export interface IdempotentAnswer extends Document {
   readonly requestHash: string;
