@@ -7,7 +7,8 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+// Not `numeric: 'auto'`, which calls 47 hours ago "yesterday".
+const relative = new Intl.RelativeTimeFormat('en');
 
 /**
  * "5 minutes ago", "in 2 hours", "now". A time in the future is rounded to the nearest minute: a

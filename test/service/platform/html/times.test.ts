@@ -1,6 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { inZone } from '../../../../service/src/platform/html/readerZone.ts';
-import { shortAgo } from '../../../../service/src/platform/html/times.ts';
+import { ago, shortAgo } from '../../../../service/src/platform/html/times.ts';
+
+describe('a time from now', () => {
+  const now = new Date('2026-11-25T10:00:00Z');
+
+  it.each([
+    ['2026-11-25T09:59:30Z', 'now'],
+    ['2026-11-25T09:55:00Z', '5 minutes ago'],
+    ['2026-11-24T23:00:00Z', '11 hours ago'],
+    ['2026-11-23T11:00:00Z', '1 day ago'],
+    ['2026-11-26T09:59:50Z', 'in 1 day'],
+    ['2026-11-27T09:00:00Z', 'in 1 day'],
+  ])('%s is %s', (time, words) => expect(ago(time, now)).toBe(words));
+});
 
 describe('a time in few letters', () => {
   const now = new Date('2026-11-25T16:00:00Z');

@@ -13,7 +13,8 @@ const formats = {
   shortDate: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }),
 };
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat('en');
+/** What `ago` in times.ts says. */
 const inWords = (exactMs) => {
   const ms = exactMs > 0 ? Math.round(exactMs / 60_000) * 60_000 : exactMs;
   for (const [unit, length] of [
