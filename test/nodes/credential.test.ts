@@ -5,6 +5,7 @@ import type {
   INodeCredentialTestResult,
 } from 'n8n-workflow';
 import type * as errorsFile from '../../nodes/ConversationService/api/errors';
+import { MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { startTlsReceiver } from '../helpers/tls.ts';
 import {
@@ -28,7 +29,7 @@ const { describeConnectionFailure } = builtFile<typeof errorsFile>('api/errors')
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ env: MEMBER_ENV });
 });
 afterAll(() => service.stop());
 
@@ -64,6 +65,14 @@ describe('The test of the credential', () => {
         message: 'Connected to Conversation Service.',
       });
     }
+  });
+
+  it('succeeds with a key that is limited to a part of the API', async () => {
+    const browser = await signedInBrowser(service.url);
+    const values = { name: 'limited', access: 'chosen', area_conversations: 'write' };
+    const { html } = await browser.post('/keys', values);
+    const [apiKey] = /cs_live_\w{32}/.exec(html)!;
+    expect(await test({ baseUrl: service.url, apiKey })).toMatchObject({ status: 'OK' });
   });
 
   it('says that the key is wrong, and the address right', async () => {

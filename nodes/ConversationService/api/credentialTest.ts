@@ -23,8 +23,8 @@ export async function testConnection(
 	try {
 		const { statusCode, body } = await request({
 			method: 'GET',
-			uri: `${baseUrl}/api/hooks`,
-			qs: { limit: 1 },
+			// Open to every key: one that is limited to other parts of the API is valid too.
+			uri: `${baseUrl}/api/hooks/events`,
 			headers: { Authorization: `Bearer ${apiKey}` },
 			json: true,
 			timeout: TIMEOUT_MS,
