@@ -41,13 +41,17 @@ export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): 
   }
 }
 
-/** The provider made its page. If the link has ended unpaid since, the page is closed again. */
+/**
+ * The provider made its page. If the link has ended unpaid since, the page is closed again. A link
+ * that failed stays without the page's address: one that failed with a page was refused by a bank.
+ */
 export function withPage(
   payment: Payment,
   { reference, url }: { reference: string; url: string },
   now: Date,
 ): Payment {
-  const page = withoutWork({ ...payment, providerReference: reference, providerUrl: url }, now);
+  const providerUrl = payment.status === 'failed' ? null : url;
+  const page = withoutWork({ ...payment, providerReference: reference, providerUrl }, now);
   if (payment.status === 'creating') return { ...page, status: 'open', error: null };
   return payment.status === 'paid' ? page : { ...page, work: newWork('expire', now) };
 }
