@@ -234,6 +234,9 @@ describe('what is delivered together', () => {
     now = new Date(NOW.getTime() + 60_000);
     await take();
     expect(await seen()).toBe(timestamp(now));
+    now = new Date(NOW.getTime() - 3_600_000); // the clock was put right
+    await take();
+    expect(await seen()).toBe(timestamp(now));
   });
 });
 

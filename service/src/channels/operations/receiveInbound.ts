@@ -69,7 +69,7 @@ export async function receiveInbound(
   }
 }
 
-/** `lastInboundAt` is written at most once in this time. */
+/** `lastInboundAt` is written at most once in this time, unless the clock leaps. */
 const LAST_INBOUND_PRECISION_MS = 60_000;
 
 /** Loads the workspace and its channels by account, and updates the channels' `lastInboundAt`. */
@@ -91,7 +91,7 @@ const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly 
 async function noteInbound(tx: Tx, channel: Channel, now: Date): Promise<void> {
   if (
     channel.lastInboundAt !== null &&
-    now.getTime() - Date.parse(channel.lastInboundAt) < LAST_INBOUND_PRECISION_MS
+    Math.abs(now.getTime() - Date.parse(channel.lastInboundAt)) < LAST_INBOUND_PRECISION_MS
   )
     return;
   await tx.channels.put({ ...channel, lastInboundAt: timestamp(now) });
