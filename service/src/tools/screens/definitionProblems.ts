@@ -58,7 +58,7 @@ const FIELDS: Readonly<Record<string, FormField>> = {
   'request_template.response_fields': { field: 'response_fields', subject: 'The list' },
 };
 
-/** Fields with one entry per line; a problem names the entry by its index. */
+/** Fields with one entry per line; a problem names the entry by its index. Empty lines are none. */
 const LISTS: ReadonlySet<string> = new Set(['example_phrases', 'request_template.response_fields']);
 
 function fieldOf(param: string, values: FormValues): FormField {
@@ -71,9 +71,16 @@ function fieldOf(param: string, values: FormValues): FormField {
   const inside = param.slice(known.length + 1);
   if (known === 'parameters') return fieldOfParameter(inside, values);
   if (known === 'secrets') return fieldOfSecret(inside, values);
+  const { field } = FIELDS[known]!;
   if (LISTS.has(known))
-    return { field: FIELDS[known]!.field, subject: `Line ${Number(inside) + 1}` };
-  return { field: FIELDS[known]!.field, subject: `“${inside}”` };
+    return { field, subject: `Line ${lineOfEntry(values[field] ?? '', Number(inside))}` };
+  return { field, subject: `“${inside}”` };
+}
+
+/** The number of the line that holds an entry. @param index of the entry, as `linesFrom` gives it */
+function lineOfEntry(text: string, index: number): number {
+  const filled = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '');
+  return (filled[index]?.[0] ?? index) + 1;
 }
 
 /** `properties.date.type` → the row of `date`; the text area when parameters are edited as JSON. */

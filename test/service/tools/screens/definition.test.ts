@@ -91,6 +91,11 @@ describe('making a tool', () => {
       'example_phrases',
       /^Line 2 must have at most 200 characters/,
     ],
+    [
+      { example_phrases: `a\n\n\n${'b'.repeat(201)}` },
+      'example_phrases',
+      /^Line 4 must have at most 200 characters/,
+    ],
     [{ endpoint: '' }, 'endpoint', /^Enter the https:\/\/ URL/],
     [{ endpoint: 'http://example.com/x' }, 'endpoint', /must begin with https/],
     [{ endpoint: 'https://10.0.0.1/x' }, 'endpoint', /^The endpoint cannot be used/],
