@@ -32,8 +32,11 @@ const FORMATS: Record<string, string> = {
 	date: '2026-01-31',
 	'date-time': '2026-01-31T10:00:00Z',
 	time: '10:00:00Z',
+	duration: 'P1D',
 	email: 'sample@example.com',
 	uri: 'https://example.com/sample',
+	ipv4: '192.0.2.1',
+	ipv6: '2001:db8::1',
 	uuid: '00000000-0000-4000-8000-000000000000',
 };
 
