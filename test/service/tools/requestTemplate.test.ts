@@ -125,6 +125,11 @@ describe('a request template when a tool is saved', () => {
     expect(refused({ url: `https://api.example.com/${text}` })).toEqual(because('url', reason));
   });
 
+  it('quotes no half of an emoji', () => {
+    const text = `{{${'a'.repeat(59)}😀}}`;
+    expect(refused({ body: { a: text } })!.message.isWellFormed()).toBe(true);
+  });
+
   it('refuses a secret that is not stored', () => {
     expect(refused({ headers: { Authorization: 'Bearer {{secrets.OTHER}}' } })).toEqual(
       because('headers.Authorization', 'no secret of that name'),

@@ -38,7 +38,8 @@ const NAME = /^[^\s.{}]+$/;
 const HELP =
   'Use {{args.name}}, {{conversation.id}}, {{call.id}} or, in headers only, {{secrets.NAME}}.';
 
-const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+const excerpt = (text: string) =>
+  text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text;
 
 function readPlaceholder(inner: string): Placeholder {
   const [source, ...path] = inner.trim().split('.');

@@ -53,7 +53,7 @@ export function pairsFrom(text: string, separator: Separator): JsonObject {
     const at = line.indexOf(separator);
     if (at < 1)
       throw new FormTextError(
-        `“${line.trim().slice(0, 60)}” has no ${separator} after a name. Enter one ${example(separator)} per line.`,
+        `“${line.trim().slice(0, 60).toWellFormed()}” has no ${separator} after a name. Enter one ${example(separator)} per line.`,
       );
     const name = line.slice(0, at).trim();
     if (pairs.has(name)) throw new FormTextError(`${name} is listed twice. Keep one.`);
