@@ -5,7 +5,7 @@ import { startOf } from './overviewStore.ts';
 import { dayOfHour, type Range, slotBefore, slotsOf } from './range.ts';
 import { KeyReader, Tally } from './tally.ts';
 
-/** More than a busy service counts until the next fold; any others show a little later. */
+/** More than a busy service adds until the next fold. Increments beyond it show a little later. */
 const MAX_INCREMENTS = 2_000;
 
 interface Slot {
@@ -36,8 +36,8 @@ export async function readCounts(
   const period = addsHours ? 'hour' : range.period;
   const slotOf = (start: string) => (addsHours ? dayOfHour(start, timeZone) : start);
   // One day more than the range: a day on which clocks are put back has 25 hours.
-  const most = addsHours ? (range.slots + 1) * 24 : range.slots;
-  const after = { value: slotBefore(period, now, most) };
+  const slotsRead = addsHours ? (range.slots + 1) * 24 : range.slots;
+  const after = { value: slotBefore(period, now, slotsRead) };
   // Both in one transaction, so that no increment is missed, or counted in both.
   const [counters, increments] = await store.transaction((tx) =>
     Promise.all([
@@ -45,7 +45,7 @@ export async function readCounts(
         where: { workspaceId, period },
         orderBy: 'start',
         after,
-        limit: most + 1,
+        limit: slotsRead + 1,
       }),
       tx.increments.find({ where: { workspaceId }, limit: MAX_INCREMENTS }),
     ]),

@@ -4,7 +4,7 @@ import { slotBefore } from './range.ts';
 
 const BATCH = 500;
 /** Days include their hours, and stay longer: for a look back at the year before. */
-const KEPT: Readonly<Record<Period, number>> = { hour: 92 * 24, day: 400 };
+const SLOTS_KEPT: Readonly<Record<Period, number>> = { hour: 92 * 24, day: 400 };
 
 /** Removes the counters of hours after 92 days, and of days after 400. */
 export async function sweepCounters(
@@ -12,7 +12,7 @@ export async function sweepCounters(
   now: Date,
 ): Promise<void> {
   for (const period of ['hour', 'day'] as const) {
-    const before = slotBefore(period, now, KEPT[period]);
+    const before = slotBefore(period, now, SLOTS_KEPT[period]);
     let removed: number;
     do {
       removed = await store.transaction(async (tx) => {

@@ -18,7 +18,10 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
-/** Of an open link. After these, the webhook tells, or the check after the link has expired. */
+/**
+ * After so many checks, an open link is not asked about any more: the webhook tells how it ended, or
+ * the check after it has expired.
+ */
 const MAX_CHECKS_IN_A_ROW = 5;
 
 /** @param payment the payment as it is now, with the work that the answer is for */

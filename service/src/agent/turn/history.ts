@@ -69,10 +69,10 @@ export function historyOf({
     ];
   });
 
-  /** Whether the call ended after the agent had said that it waits, and that is told as news. */
+  /** Whether the call ended after the agent had said that it waits, so that its result is news. */
   function isLate({ neededApproval, isTold, finishedAt }: ToolCall): boolean {
     if (!neededApproval) return false;
-    // A result that was told while a person was awaited is old news, which no reply shows.
+    // A result that was told while a person was awaited is no news, although no reply follows it.
     return !isTold || finishedAt === null || messages.some(isReplySince(finishedAt));
   }
 

@@ -8,7 +8,7 @@ import { viewerOf } from './viewer.ts';
 
 /**
  * Answers with a page that says what is wrong. A member keeps the navigation, and where htmx asked
- * for a part of a page, only the message comes.
+ * for a part of a page, only the message is sent.
  */
 export function sendErrorPage(response: Response, status: number, message: string): void {
   const { req: request } = response;

@@ -13,7 +13,7 @@ import { newId } from '../../platform/ids.ts';
 import { isValid, type ApiKey, type AreaPermission, type KeyPermission } from '../apiKey.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Keys of a workspace that can be used: enough for one in each workflow. */
+/** How many valid keys a workspace may have: enough for one in each workflow. */
 export const MAX_API_KEYS = 100;
 const PAGE = 500;
 /** "Last used" is exact to the minute, so that most calls write nothing. */

@@ -24,7 +24,7 @@ import type { Workers } from './workers.ts';
 
 /** The longest time that counts of jobs are reused. */
 const MAX_COUNTS_TTL_MS = 30_000;
-/** For this long, the upcoming jobs that a look has found are taken to be still the same. */
+/** How long the upcoming jobs that a look has found are assumed to be unchanged. */
 const LOOK_AGAIN_MS = 100;
 /**
  * How far back to look again for due jobs that no notification named: longer than any transaction
@@ -176,7 +176,7 @@ export class WorkQueue {
     return queues;
   }
 
-  /** Looks again, also for what became due a while ago and no notification named. */
+  /** Looks again, also for what became due a while ago without a notification. */
   lookBack(): void {
     for (const { ready, upcoming } of this.#known.values()) {
       ready.forgetOld();
