@@ -39,20 +39,23 @@ export function historyOf({
   const placed: { after: number; item: HistoryItem }[] = [];
   for (const step of Map.groupBy(calls, ({ stepId }) => stepId).values()) {
     const after = step[0]!.afterMessage;
-    if (after < first) continue;
+    // The messages around the step are too old to be shown. A result that came since is news.
+    const isOld = after < first;
     const hasReplied = messages.some(
       ({ number, sender }) => number > after && sender.type === 'agent',
     );
-    placed.push({
-      after,
-      item: {
-        type: 'tool_calls',
-        calls: step.map((call) => past(call, hasReplied && isLate(call))),
-      },
-    });
-    if (!hasReplied) continue;
+    if (!isOld)
+      placed.push({
+        after,
+        item: {
+          type: 'tool_calls',
+          calls: step.map((call) => past(call, hasReplied && isLate(call))),
+        },
+      });
+    if (!hasReplied && !isOld) continue;
     for (const call of step) {
       if (!isLate(call) || call.finishedAt === null) continue;
+      if (isOld && call.finishedAt < (messages[0]?.createdAt ?? '')) continue;
       placed.push({
         after: placeOfResult(call.finishedAt),
         item: { type: 'late_result', call: past(call, false) },
