@@ -19,8 +19,8 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
 /**
- * After so many checks, an open link is not asked about any more: the webhook tells how it ended, or
- * the check after it has expired.
+ * After so many checks without an answer, an open link is not asked about any more: the webhook
+ * tells how it ended, or the check after it has expired.
  */
 const MAX_CHECKS_IN_A_ROW = 5;
 
