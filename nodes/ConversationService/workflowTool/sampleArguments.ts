@@ -51,12 +51,16 @@ export const sampleArguments = (parameters: IDataObject): IDataObject =>
 function sampleObject(schema: Schema, root: Schema, depth: number): IDataObject {
 	const { properties = {}, required = [] } = schema;
 	const wanted = Object.entries(properties).filter(
-		([name, property]) => required.includes(name) || (!property.pattern && depth < MAX_DEPTH),
+		([name, property]) => required.includes(name) || (!hasPattern(property) && depth < MAX_DEPTH),
 	);
 	return Object.fromEntries(
 		wanted.map(([name, property]) => [name, sampleOf(property, root, depth + 1)]),
 	) as IDataObject;
 }
+
+/** Whether it is a text with a pattern, or one of its choices is: it may be nullable. */
+const hasPattern = ({ pattern, anyOf = [], oneOf = [] }: Schema): boolean =>
+	[pattern, ...[...anyOf, ...oneOf].map((each) => each.pattern)].some(Boolean);
 
 function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
 	const given = [schema.const, schema.default, schema.examples?.[0], schema.enum?.[0]].find(
@@ -104,6 +108,8 @@ function typeOf({ type, properties }: Schema): string | undefined {
 function sampleNumber(schema: Schema): number {
 	const { minimum = -Infinity, maximum = Infinity, multipleOf } = schema;
 	const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
+	const isOneBetween = minimum <= 1 && 1 <= maximum && exclusiveMinimum < 1 && 1 < exclusiveMaximum;
+	if (isOneBetween && !multipleOf) return 1;
 	const step = multipleOf ?? 1;
 	const low = Math.max(minimum, exclusiveMinimum + step);
 	const high = Math.min(maximum, exclusiveMaximum - step);

@@ -249,6 +249,8 @@ describe('Sample arguments', () => {
     [{ type: 'number', exclusiveMinimum: 0, maximum: 0.5 }, 0.25],
     [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, 0.5],
     [{ type: 'integer', minimum: 1.5 }, 2],
+    [{ type: 'integer', exclusiveMinimum: 0.5, maximum: 1 }, 1],
+    [{ type: 'number', exclusiveMinimum: 0.5 }, 1],
     [{ type: 'integer', exclusiveMaximum: 1 }, 0],
     [{ type: 'integer', multipleOf: 10 }, 10],
     [{ type: 'integer', minimum: 11, multipleOf: 10 }, 20],
@@ -281,6 +283,7 @@ describe('Sample arguments', () => {
     const properties = {
       a: { type: 'string', pattern: '^A' },
       b: { type: 'string', pattern: '^s' },
+      c: { anyOf: [{ type: 'string', pattern: '^C' }, { type: 'null' }] },
     };
     expect(sampleArguments({ type: 'object', properties, required: ['b'] })).toEqual({
       b: 'sample',
