@@ -1,7 +1,7 @@
 import { encodeTime } from 'ulid';
 import type { Tx } from '../../store/collections.ts';
 import type { ChatSession } from '../../channels/web_chat/chatSession.ts';
-import { WEB_CHAT } from '../../conversations/contact.ts';
+import { isForgotten, WEB_CHAT } from '../../conversations/contact.ts';
 import type { Conversation } from '../../conversations/conversation.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import type { Event } from '../../deliveries/event.ts';
@@ -65,7 +65,9 @@ async function removeSilentBatch(
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
   // The lock waits for a message that is being stored, so that its conversation is found below.
-  await tx.contacts.get(contactId);
+  const contact = await tx.contacts.get(contactId);
+  // The record of a contact that is being forgotten says what still has to go.
+  if (contact && isForgotten(contact)) return false;
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;
   await tx.chatSessions.delete(id);

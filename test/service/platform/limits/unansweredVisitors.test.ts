@@ -5,7 +5,10 @@ import type { ServiceStore } from '../../../../service/src/store/collections.ts'
 import type { Deps } from '../../../../service/src/platform/deps.ts';
 import { createMember, createWorkspace } from '../../../../service/src/team/operations/team.ts';
 import { receiveMessage } from '../../../../service/src/conversations/operations/receiveMessage.ts';
+import { forgetNext } from '../../../../service/src/app/retention/forgetContacts.ts';
+import { forgetContact } from '../../../../service/src/conversations/contacts/forgetContact.ts';
 import {
+  removeSilentVisitors,
   removeUnansweredVisitors,
   type RoomNeeded,
 } from '../../../../service/src/app/retention/removeVisitors.ts';
@@ -154,5 +157,16 @@ describe('conversations that were never answered', () => {
       true,
     ]);
     expect([await count('events'), await count('deliveries')]).toEqual([2, 4]);
+  });
+
+  it('are left to the removal of a forgotten contact, which then also finds the events', async () => {
+    const { contact } = await visitor('a');
+    await forgetContact(deps, workspace, contact, { type: 'api', name: 'n8n' });
+    await forgetNext(deps, contact); // the conversation is gone, its events are not yet
+    expect(await removeSilentVisitors(deps, '9999')).toBe(0);
+    while (!(await forgetNext(deps, contact)));
+    expect([await count('contacts'), await count('chatSessions'), await count('events')]).toEqual([
+      1, 0, 0,
+    ]);
   });
 });
