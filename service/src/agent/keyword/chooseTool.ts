@@ -16,6 +16,7 @@ const MIN_COVERAGE = 0.5;
 const MIN_LEAD = 1.2;
 
 const MAX_TEXT_CHARACTERS = 8_192;
+/** In a longer message, the request stands at the beginning or at the end. */
 const MAX_TERMS = 60;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
 
@@ -28,15 +29,16 @@ const STOP_WORDS = wordSet(
 const withoutAddresses = (text: string) =>
   text.replace(/\S+/g, (word) => (/.@.|https?:\/\//su.test(word) ? ' ' : word));
 
-/** The distinct words of a text, without numbers, codes and addresses. */
-const termsOf = (text: string): readonly string[] =>
-  [
-    ...new Set(
-      wordsOf(withoutAddresses(text))
-        .filter((word) => word.length > 1 && word.length <= 40 && !/\d/.test(word))
-        .map(stem),
-    ),
-  ].slice(0, MAX_TERMS);
+/** The distinct words of a text, without numbers, codes and addresses. Of many, the first and last. */
+function termsOf(text: string): readonly string[] {
+  const terms = wordsOf(withoutAddresses(text))
+    .filter((word) => word.length > 1 && word.length <= 40 && !/\d/.test(word))
+    .map(stem);
+  const distinct = [...new Set(terms)];
+  if (distinct.length <= MAX_TERMS) return distinct;
+  const fromEnd = [...new Set(terms.toReversed())];
+  return [...new Set([...distinct.slice(0, MAX_TERMS / 2), ...fromEnd.slice(0, MAX_TERMS / 2)])];
+}
 
 const STOP_TERMS = new Set([...STOP_WORDS].map(stem));
 
