@@ -90,6 +90,10 @@ function argumentOf(
       return [[name, text === 'true' ? true : text === 'false' ? false : text]];
     case 'list':
       return [[name, linesFrom(text)]];
+    case 'date':
+    case 'time':
+    case 'email':
+      return [[name, text.trim()]];
     default:
       return [[name, text]];
   }

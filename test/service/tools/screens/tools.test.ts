@@ -91,6 +91,7 @@ describe('a test call', () => {
       { name: 'express', type: 'boolean', description: 'Whether it is in a hurry' },
       { name: 'tags', type: 'list' },
       { name: 'day', type: 'date' },
+      { name: 'from', type: 'time' },
       { name: 'size', type: 'number', options: '1, 2.5' },
       { name: 'constructor' },
     ];
@@ -106,6 +107,7 @@ describe('a test call', () => {
       a_express: 'false',
       a_tags: 'a\r\nb',
       a_day: '',
+      a_from: ' 2026-11-21T10:00:00Z ',
       a_size: '2.5',
     });
     expect(page.status).toBe(200);
@@ -113,6 +115,7 @@ describe('a test call', () => {
       count: 3,
       express: false,
       tags: ['a', 'b'],
+      from: '2026-11-21T10:00:00Z',
       size: 2.5,
     });
     const missing = await testCall(tool, {});
