@@ -51,11 +51,11 @@ export function pairsFrom(text: string, separator: Separator): JsonObject {
   const pairs = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const at = line.indexOf(separator);
-    if (at < 1)
+    const name = line.slice(0, Math.max(0, at)).trim();
+    if (name === '')
       throw new FormTextError(
         `“${line.trim().slice(0, 60).toWellFormed()}” has no ${separator} after a name. Enter one ${example(separator)} per line.`,
       );
-    const name = line.slice(0, at).trim();
     if (pairs.has(name)) throw new FormTextError(`${name} is listed twice. Keep one.`);
     pairs.set(name, line.slice(at + 1).trim());
   }

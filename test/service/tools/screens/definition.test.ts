@@ -125,6 +125,7 @@ describe('making a tool', () => {
     [{ url: 'nonsense' }, 'url', /^The URL must be an absolute address/],
     [{ url: 'https://api.example.com/{{args.y}}' }, 'url', /^The URL holds {{args.y}}/],
     [{ headers: 'Authorization' }, 'headers', /has no : after a name/],
+    [{ headers: ' : x' }, 'headers', /^“: x” has no : after a name/],
     [
       { headers: 'Authorization: {{secrets.OTHER}}' },
       'headers',
