@@ -65,7 +65,9 @@ export function readLookup(
 	const findBy = context.getNodeParameter('findBy', itemIndex) as 'email' | 'phone';
 	const text = String(context.getNodeParameter(findBy, itemIndex) ?? '').trim();
 	if (findBy === 'email' && /^[^\s@•]+@[^\s@•]+$/.test(text)) return { email: text };
-	if (findBy === 'phone' && /^(?=(.*\d){6})[+\d\s().\-/]+$/.test(text)) return { phone: text };
+	// As the service reads it: with dashes of any kind, and invisible characters of an address book.
+	const phone = text.replace(/\p{Cf}/gu, '');
+	if (findBy === 'phone' && /^(?=(.*\d){6})[+\d\s()./\p{Pd}]+$/u.test(phone)) return { phone };
 	const what = findBy === 'email' ? 'email address' : 'phone number';
 	throw new NodeOperationError(
 		context.getNode(),

@@ -64,6 +64,7 @@ describe('Contact', () => {
   it.each([
     ['email', ' Zoe@example.com '],
     ['phone', '+49 (170) 1234567'],
+    ['phone', '\u202a+49 170\u20111234\u2013567\u202c'],
   ])('is found by %s', async (findBy, value) => {
     const { items } = await contact('find', { parameters: { findBy, [findBy]: value } });
     expect(items.map(({ id }) => id)).toEqual([zoe.contactId]);
