@@ -106,6 +106,8 @@ function whatToDo(error: unknown, schema: string): string {
 
 /** Host, port and database of an address; nothing that could be a password. */
 function placeOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname || 'localhost'}:${port || '5432'}${pathname}`;
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  // The driver prefers those of the query; a host may be the folder of a socket.
+  const host = searchParams.get('host') || hostname || 'localhost';
+  return `${host}:${searchParams.get('port') || port || '5432'}${pathname}`;
 }
