@@ -108,6 +108,12 @@ const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : 
 
 const trimmedString = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/** Text for the customer, without the mark of the team's messages, which models imitate. */
+/**
+ * Text for the customer, without the marks of the team's messages, which models imitate. What they
+ * read has one before each message of the team, also in the middle.
+ */
 const messageText = (value: unknown): string =>
-  cutText(trimmedString(value).replace(TEAM_MARK, '').trimStart(), MAX_MESSAGE_CHARACTERS);
+  cutText(
+    trimmedString(value).replaceAll(`${TEAM_MARK} `, '').replaceAll(TEAM_MARK, '').trim(),
+    MAX_MESSAGE_CHARACTERS,
+  );

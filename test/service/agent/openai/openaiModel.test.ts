@@ -82,6 +82,11 @@ describe('words', () => {
       'abcd 🎉',
     ],
     ['lose the mark of the team that a model imitates', text('[sent by the team] Hello'), 'Hello'],
+    [
+      'lose the mark wherever a model imitates it',
+      text('Hello.\n\n[sent by the team] Ben.\n\n[sent by the team]'),
+      'Hello.\n\nBen.',
+    ],
     ['come in parts from some servers', choice({ message: { content: parts } }), 'It has shipped.'],
     ['come as JSON under another content type from some servers', raw(json, 'text/plain'), 'Hello'],
     [
