@@ -11,7 +11,7 @@ import type { Deps } from '../platform/deps.ts';
 import type { Member, Workspace } from '../team/index.ts';
 import type { ToolCall } from '../tools/index.ts';
 
-/** What is known of a customer besides the thread; each list has the newest first. */
+/** What is known of a customer besides the thread. Lists have the newest first, except `members`. */
 export interface ContactPanel extends ConversationView {
   readonly reach: Reach;
   /** Whom the conversation can be assigned to, the oldest member first. */

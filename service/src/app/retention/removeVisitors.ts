@@ -98,7 +98,7 @@ interface RoomMade {
 
 /**
  * Makes room by removing web chat conversations that only the visitor has written in and that nobody
- * has taken over, closed or rated, with nobody assigned and no note of a team member. The conversation
+ * has taken over, closed or qualified, with nobody assigned and no note of a team member. The conversation
  * that has been unchanged longest goes first. The visitor's sessions and the delivered events go with it.
  * A conversation stays, with its events, while a subscription is still owed one of them: a delivery
  * that is pending, or that failed and can be recovered.
@@ -169,7 +169,7 @@ async function conversationsOwed(
   return owed;
 }
 
-/** Whether only the visitor wrote, and nobody took over, closed, rated or is assigned. */
+/** Whether only the visitor wrote, and nobody took over, closed, qualified or is assigned. */
 const isUnanswered = ({
   channel,
   status,

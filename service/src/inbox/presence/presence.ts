@@ -11,7 +11,7 @@ export interface Presence extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
   readonly memberId: string;
-  /** They count as there until then, unless their page says so again. */
+  /** They count as there until then; a report of their page may move this time. */
   readonly expiresAt: string;
   /** They count as writing until then; null when they are not. */
   readonly writingUntil: string | null;

@@ -86,7 +86,7 @@ const timesNote = ({ member }: SignedIn, { range, timeZone }: OverviewParts): Vi
     ${range.period === 'hour' ? 'Hours' : 'Days'} are in the time zone ${zoneName(timeZone)}, ${' '}
     ${member.timeZone ? 'the one of ' : 'since you have not chosen one in '}
     <a href="/account">your account</a>.
-    The last one is still running. Durations are right to about a tenth.
+    The last one is still running. Durations are accurate to about 10%.
   </p>
 `;
 

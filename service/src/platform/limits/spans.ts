@@ -1,7 +1,7 @@
 /** A count that is valid until a certain time. */
 export interface Span {
   points: number;
-  /** Steady milliseconds, whole. */
+  /** In whole milliseconds of the monotonic clock. */
   readonly endsAt: number;
 }
 

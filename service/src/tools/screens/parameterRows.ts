@@ -110,7 +110,7 @@ export function schemaFromRows(
 function problemOfName(name: string, before: ReadonlyMap<string, unknown>): string | null {
   if (name === '') return 'Give the parameter a name, or remove it.';
   if (!NAME.test(name))
-    return 'Use letters, digits, _ and -, starting with a letter, at most 64 characters.';
+    return 'Use letters, digits, _ and -, starting with a letter or _, at most 64 characters.';
   return before.has(name) ? `There is already a parameter named ${name}.` : null;
 }
 
