@@ -98,6 +98,10 @@ export async function* readList<T>(
 				...(cursor ? { cursor } : {}),
 			},
 		});
+		if (!Array.isArray(page.data)) {
+			const answer = { statusCode: 200, headers: {}, body: page };
+			throw notTheServiceError(context.getNode(), answer, request.itemIndex);
+		}
 		yield* page.data.slice(0, left);
 		left -= page.data.length;
 		// A cursor that does not move would make an endless loop.

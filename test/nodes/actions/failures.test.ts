@@ -64,6 +64,9 @@ describe('When something is wrong', () => {
         `The base URL redirects to ${other.url}/api`,
       );
       expect(elsewhere).toEqual([]);
+      expect((await failureAt(other.url)).message).toBe(
+        'The base URL answers with status 200, but not as Conversation Service',
+      );
     } finally {
       await Promise.all([page.close(), redirect.close(), other.close()]);
     }
