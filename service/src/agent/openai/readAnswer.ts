@@ -65,12 +65,13 @@ export function readAnswer(body: string): ModelAnswer {
   if (finish_reason === 'content_filter')
     throw new ModelError("The model's content filter withheld the answer.");
 
-  const calls = (message.tool_calls ?? []).map((call) => ({
-    name: cleanText(call.function.name).trim(),
-    arguments: parseArguments(call.function.arguments),
+  const isCut = finish_reason === 'length';
+  const calls = (message.tool_calls ?? []).map(({ function: called }, at, all) => ({
+    name: cleanText(called.name).trim(),
+    arguments: parseArguments(called.arguments, isCut && at === all.length - 1),
   }));
   const said = cleanText(removeThinking(textOf(message.content))).trim();
-  const text = finish_reason === 'length' && said !== '' ? endAtBoundary(said) : said;
+  const text = isCut && said !== '' ? endAtBoundary(said) : said;
   if (text === '' && calls.length === 0) throw new ModelError('The model gave an empty answer.');
   return { text, calls };
 }
@@ -80,10 +81,13 @@ function textOf(content: z.infer<typeof contentSchema>): string {
   return (content ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
 }
 
-/** Servers leave the arguments out, or empty, when there are none; a few send them parsed. */
-function parseArguments(given: unknown): unknown {
-  const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-  if (text.trim() === '') return {};
+/**
+ * Servers leave the arguments out, empty or `null` when there are none; a few send them parsed.
+ * @param isCut the token limit cut the call off: nothing is then not the same as no arguments
+ */
+function parseArguments(given: unknown, isCut: boolean): unknown {
+  const text = typeof given === 'string' ? given : JSON.stringify(given ?? null);
+  if (!isCut && /^\s*(?:null\s*)?$/.test(text)) return {};
   const json = jsonIn(text);
   return json === undefined ? cleanText(text) : mapStrings(json, cleanText);
 }

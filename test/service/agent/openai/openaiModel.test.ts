@@ -137,11 +137,12 @@ describe('tool calls', () => {
     const tool_calls = [
       { function: { name: 'lookup_order' } },
       { id: '', function: { name: 'lookup_order', arguments: '' } },
+      { id: '', function: { name: 'lookup_order', arguments: 'null' } },
       { id: '', function: LOOKUP },
     ];
     const empty = { tool: 'lookup_order', arguments: {} };
     expect(await stepFor(choice({ message: { content: null, tool_calls } }))).toEqual(
-      toolStep(empty, empty, LOOKUP_CALL),
+      toolStep(empty, empty, empty, LOOKUP_CALL),
     );
   });
 
@@ -154,12 +155,14 @@ describe('tool calls', () => {
     },
   );
 
-  it('whose arguments the token limit cut off keep what there is of them', async () => {
-    const cut = '{"order":"';
-    expect(
-      await stepFor(toolCalls({ name: 'lookup_order', arguments: cut }, null, 'length')),
-    ).toEqual(toolStep({ tool: 'lookup_order', arguments: cut }));
-  });
+  it.each(['{"order":"', ''])(
+    'that the token limit cut off keep what there is: %j',
+    async (cut) => {
+      expect(
+        await stepFor(toolCalls({ name: 'lookup_order', arguments: cut }, null, 'length')),
+      ).toEqual(toolStep({ tool: 'lookup_order', arguments: cut }));
+    },
+  );
 
   it('lose NUL and halves of surrogate pairs in their arguments', async () => {
     const step = await stepFor(
