@@ -155,7 +155,13 @@ describe('what old objects may take', () => {
         492 * MIB,
       ),
     ).toBe(300 * MIB);
+    expect(heapLimitBytes(['"--max-old-space-size=600"'], 792 * MIB)).toBe(600 * MIB);
     expect(heapLimitBytes([], 4288 * MIB)).toBe(4096 * MIB);
     expect(heapLimitBytes(['--max-old-space-size=9000'], 670 * MIB)).toBe(640 * MIB);
+  });
+
+  it('knows it too when it is a percentage of the memory, which Node prefers', () => {
+    const options = ['--max-old-space-size-percentage=12.5', '--max-old-space-size=900'];
+    expect(heapLimitBytes(options, 448 * MIB, 2048 * MIB)).toBe(256 * MIB);
   });
 });

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -26,7 +27,10 @@ const ENDS_BELOW = 0.05;
 /** At most: a text with a character beyond Latin-1 takes two bytes for each character. */
 const BYTES_PER_CHARACTER = 2;
 const MIB = 2 ** 20;
-const OLD_SPACE_OPTION = /^--max[-_]old[-_]space[-_]size=(\d+)$/;
+/** In MiB. In NODE_OPTIONS, an option may stand in quotes: Docker's `--env-file` keeps them. */
+const OLD_SPACE_OPTION = /^"?--max[-_]old[-_]space[-_]size=(\d+)"?$/;
+/** Of the machine's memory, or of the container's. Node prefers it to the size in MiB. */
+const OLD_SPACE_PERCENTAGE = /^"?--max[-_]old[-_]space[-_]size[-_]percentage=([\d.]+)"?$/;
 /** By default, V8 gives young objects 3 bytes for each 64 of old ones. */
 const OLD_SHARE = 64 / 67;
 const LOOK_MS = 1000;
@@ -249,17 +253,20 @@ export const v8Heap = (): Heap => {
  * How many bytes old objects may take before V8 ends the process. Node's heap limit also contains
  * the young generation, which can be larger than the rest of a small heap.
  * @param options of the process; the last option that sets the size applies
+ * @param memoryBytes of the machine, or of the container
  */
 export const heapLimitBytes = (
   options = optionsOfProcess(),
   limitBytes = getHeapStatistics().heap_size_limit,
+  memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem()),
 ): number => {
-  const configuredMib = options
-    .map((option) => OLD_SPACE_OPTION.exec(option)?.[1])
-    .findLast((megabytes) => megabytes !== undefined);
+  const last = (option: RegExp) =>
+    Number(options.findLast((each) => option.test(each))?.match(option)![1] ?? 0);
+  const percentage = last(OLD_SPACE_PERCENTAGE);
+  const configuredBytes =
+    percentage > 0 ? (memoryBytes * percentage) / 100 : last(OLD_SPACE_OPTION) * MIB;
   const maxBytes = limitBytes * OLD_SHARE;
-  if (configuredMib === undefined || Number(configuredMib) === 0) return maxBytes;
-  return Math.min(maxBytes, Number(configuredMib) * MIB);
+  return configuredBytes === 0 ? maxBytes : Math.min(maxBytes, configuredBytes);
 };
 
 /** Options of the environment, then of the command line. */
