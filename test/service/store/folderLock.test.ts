@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { nodeFiles } from '../../../service/src/platform/files.ts';
+import { makeFolder } from '../../../service/src/store/lowdb/journal/folder.ts';
 import { FolderInUse, openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { contractSchema } from '../../contract/schema.ts';
@@ -37,4 +40,14 @@ describe('folder lock', () => {
     await (await openLowdbStore(contractSchema, { folder })).close();
     await remove();
   });
+});
+
+it('a data folder that is made with those above it survives a loss of power', async () => {
+  const { folder, store, remove } = await openInTemporaryFolder();
+  await store.close();
+  const synced: string[] = [];
+  const syncFolder = async (path: string) => void synced.push(path);
+  await makeFolder(join(folder, 'a', 'b'), { ...nodeFiles, syncFolder });
+  expect(synced).toEqual([join(folder, 'a'), folder]);
+  await remove();
 });

@@ -1,5 +1,5 @@
 import { mkdir, readdir, open, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import nativeFiles from 'fs-native-extensions';
 import { FolderInUse } from '../errors.ts';
 import type { Files } from '../../../platform/files.ts';
@@ -47,12 +47,15 @@ export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): reado
 };
 
 /**
- * Creates the folder, readable by its owner only. An existing folder, such as a volume, keeps its
- * mode.
+ * Creates the folder with those that it lies in, readable by their owner only. They survive a loss
+ * of power. An existing folder, such as a volume, keeps its mode.
  */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (firstMade !== undefined) await files.syncFolder(dirname(firstMade));
+  if (firstMade === undefined) return;
+  const outermost = dirname(resolve(firstMade));
+  for (let made = resolve(folder); made !== outermost; made = dirname(made))
+    await files.syncFolder(dirname(made));
 };
 
 /** Removes unfinished files and everything older than `keepFrom`. */
