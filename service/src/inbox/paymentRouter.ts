@@ -136,7 +136,7 @@ async function sendLink(
       const actor = actorOf(signedIn);
       await lockActor(tx, actor);
       // Somebody may have ended the link since it was read. Locks: docs/decisions/0033.
-      await lockOpenPaymentLink(tx, workspace, id);
+      await lockOpenPaymentLink(tx, workspace, id, within.clock.now());
       const { message } = await sendMessage(within, workspace, conversationId, text, actor);
       return message.id;
     };

@@ -14,6 +14,7 @@ import {
   cancel,
   confirm,
   expire,
+  isPayable,
   refuseByBank,
   withoutWork,
   type Payment,
@@ -150,12 +151,17 @@ export async function completePayment(
 /**
  * Locks a link's conversation and then the link, so that the link stays open until the transaction
  * ends.
- * @throws not_found (404), payment_not_open (409)
+ * @throws not_found (404); payment_not_open (409), also when its time is over or its bank confirms
  */
-export async function lockOpenPaymentLink(tx: Tx, workspace: Workspace, id: string): Promise<void> {
+export async function lockOpenPaymentLink(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  now: Date,
+): Promise<void> {
   await lockPaymentWithConversation(tx, id);
   const { payment } = await lockPaymentLink(tx, workspace, id);
-  if (payment.status !== 'open') throw notOpen(payment, 'It cannot be sent any more.');
+  if (!isPayable(payment, now)) throw notOpen(payment, 'It cannot be sent any more.');
 }
 
 const notOpen = (payment: Payment, why: string): AppError =>

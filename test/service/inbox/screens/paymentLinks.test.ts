@@ -428,7 +428,7 @@ describe('a payment link in a conversation, on the screen', () => {
     });
 
     it('paid by bank debit: its card says what is waited for and lets nobody send it again, then that the bank refused', async () => {
-      const { path, session } = await watchedLink();
+      const { path, link, session } = await watchedLink();
       expect((await ana.get(path)).text).toContain('Send to the customer');
       await stripe.pay(session, { async: true });
       const waiting = await ana.get(path);
@@ -436,6 +436,10 @@ describe('a payment link in a conversation, on the screen', () => {
         /The customer paid at Stripe .*\. Their bank still has to confirm the payment/,
       );
       expect(waiting.text).not.toMatch(/Send to the customer|Cancel link/);
+      // From a page that was opened before.
+      expect((await ana.post(`${path}/payments/${link.id}/send`, { after: '9' })).path).toContain(
+        'payment-already-ended',
+      );
       await stripe.settle(session, 'failed');
       const { text } = await ana.get(path);
       expect(text).toMatch(
@@ -476,14 +480,16 @@ describe('a payment link in a conversation, on the screen', () => {
     });
 
     it('whose time is over is not sent any more while Stripe has still to say how it ended', async () => {
-      const { id, path } = await conversation();
-      await makeLink(service, id);
+      const { customer, id, path } = await conversation();
+      const link = await makeLink(service, id);
       aheadMs = DAY_S * 1000 + 5000;
       const { text } = await ana.get(path);
       expect(text).toMatch(
         /Payment link US\$49\.00 open Demo, one hour Expired now \. Checking with Stripe whether it was paid\./,
       );
       expect(text).not.toMatch(/Send to the customer|Cancel link/);
+      await ana.post(`${path}/payments/${link.id}/send`, { after: '9' });
+      expect(await customer.read()).toHaveLength(1);
     });
 
     it('that Stripe cannot make at the moment says why on its card, until it is made', async () => {
