@@ -12,7 +12,7 @@ export const brainSection = (signedIn: SignedIn, parts: AgentParts): View => htm
   <section id="brain" aria-labelledby="brain-title">
     <h2 id="brain-title">Brain</h2>
     <p class="muted">
-      What decides how the agent answers. A change counts from the next turn; a workflow that has its turn still answers it.
+      What decides how the agent answers. A change applies from the next turn on. A workflow that is working on a turn still answers it.
     </p>
     ${unpublishedNote(parts)}
     ${modelBrain(signedIn, parts)}

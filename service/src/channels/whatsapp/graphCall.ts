@@ -16,7 +16,7 @@ export type GraphAnswer =
   | {
       readonly type: 'answer';
       readonly status: number;
-      /** Null when the body is no whole JSON object. */
+      /** Null when the body is not a whole JSON object. */
       readonly json: Fields | null;
       /** True when a JSON body broke off or was too long. */
       readonly isCut: boolean;

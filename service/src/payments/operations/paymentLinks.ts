@@ -107,7 +107,7 @@ async function viewPayment(
   return { payment, contact };
 }
 
-/** More conversations, or payment links in one, than any contact has. */
+/** More conversations than any contact has, and more payment links than any conversation has. */
 const ALL = 100_000;
 
 /**

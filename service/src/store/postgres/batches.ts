@@ -2,7 +2,7 @@ import { Batch, RunsAlone } from './batch.ts';
 import type { Database } from './connection/database.ts';
 import type { Written } from './writes.ts';
 
-/** Two at once would be smaller, and cost a fifth more of the server's CPU. */
+/** Two batches at once would be smaller, and cost a fifth more of the server's CPU. */
 const MAX_BATCHES = 1;
 const MAX_MEMBERS = 64;
 /** After this time the next batch starts, even if a slow transaction still holds this one. */
@@ -41,7 +41,7 @@ export class Batches {
   }
 
   /**
-   * A batch for one, which may wait for locks.
+   * A batch for one transaction, which may wait for locks.
    * @throws RunsAlone when so many run already that the caller has to try again a little later
    */
   async alone(): Promise<Batch> {

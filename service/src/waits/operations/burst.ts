@@ -67,7 +67,7 @@ export async function judgeBurst(
   await putWait(tx, askAgain(wait, burst.at(-1)?.number ?? wait.judgedThrough, now));
 }
 
-/** Reminds the customer, for the only time. */
+/** Reminds the customer. A wait does so only once. */
 export async function remind(
   tx: Tx,
   deps: Parts,

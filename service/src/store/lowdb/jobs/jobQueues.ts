@@ -75,7 +75,9 @@ export class JobQueues {
   }
 
   /**
-   * Takes over the leases from before everything was read again, because their workers still run.
+   * Takes over the leases that were given before the files were read again: their workers still
+   * run.
+   * @param earlier the queues of that time
    * @param longerByMs how long the workers could not record anything; their leases get that time
    * back
    */
