@@ -155,7 +155,9 @@ const isLengthOfTime = (result: chrono.ParsedResult): boolean =>
 function isMisreadTime({ index, text }: chrono.ParsedResult, head: string): boolean {
   const [, hour, , daypart] = TIME_WITH_DAYPART.exec(text) ?? [];
   if (/^no/i.test(daypart ?? '')) return Number(hour) < 6 || Number(hour) === 12;
-  return TIME_WITH_H.test(text) && HOW_LONG.test(head.slice(Math.max(0, index - 13), index));
+  // In "em 20/12 14h", the word before is that of the date.
+  const startsWithTime = TIME_WITH_H.exec(text)?.index === 0;
+  return startsWithTime && HOW_LONG.test(head.slice(Math.max(0, index - 13), index));
 }
 
 /**

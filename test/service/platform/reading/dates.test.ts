@@ -73,6 +73,13 @@ describe('an hour without morning or evening', () => {
     expect(datesIn('31.12.2026 at 5.30', 'en', NOON).times).toHaveLength(1));
 });
 
+describe('an hour with "h"', () => {
+  it.each(['em 20/12 14h', 'em 20/12/2026, 14h'])('is a time after a date (pt): %s', (text) => {
+    const [moment] = datesIn(text, 'pt', NOON).moments;
+    expect(moment?.value).toMatch(/^2026-12-20T14:00:00/);
+  });
+});
+
 describe('"mañana" after "de"', () => {
   it.each([
     ['a partir de mañana', ['2026-11-29']],
