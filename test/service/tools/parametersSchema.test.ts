@@ -78,6 +78,11 @@ describe('parameters of a tool, checked against arguments', () => {
       'arguments.a must be >= 5, or must be <= 2.',
     ],
     [
+      withA({ anyOf: [{ type: 'object', propertyNames: { maxLength: 1 } }, { type: 'null' }] }),
+      { a: { ab: 1 } },
+      'arguments.a must not have a field named "ab", or must be null.',
+    ],
+    [
       withA({ anyOf: [CARD, CASH] }),
       { a: { type: 'cash', amount: 'x' } },
       'arguments.a.amount must be a number.',

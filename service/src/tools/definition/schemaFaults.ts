@@ -81,7 +81,10 @@ function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): strin
   const ways = errors
     .filter(
       (error) =>
-        error.instancePath === choice.instancePath && !isChoice(error) && error.keyword !== 'if',
+        error.instancePath === choice.instancePath &&
+        error.propertyName === undefined && // else it is about a name in the value
+        !isChoice(error) &&
+        error.keyword !== 'if',
     )
     .map(wordsOf);
   return ways.length === 0
