@@ -1,7 +1,7 @@
 // Passwords are hashed in threads of their own: nothing else waits for them, and few of them wait.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -101,7 +101,8 @@ it('a thread keeps the low priority of its process, which Linux does not let it 
   const child = fileURLToPath(beside('./nicePriority.child.ts'));
   const args = ['-n', '15', process.execPath, child];
   const { stdout } = await promisify(execFile)('nice', args, { timeout: 20_000 });
-  expect(stdout.trim()).toBe('15');
+  // The tests may run with a low priority themselves; 19 is the lowest.
+  expect(stdout.trim()).toBe(String(Math.min(getPriority() + 15, 19)));
 });
 
 describe('a service whose threads for passwords are busy', () => {
