@@ -16,7 +16,7 @@ const MIN_COVERAGE = 0.5;
 const MIN_LEAD = 1.2;
 
 const MAX_TEXT_CHARACTERS = 8_192;
-/** In a longer message, the request stands at the beginning or at the end. */
+/** From each end of a message: the request stands near one of them. */
 const MAX_TERMS = 60;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
 
@@ -34,10 +34,9 @@ function termsOf(text: string): readonly string[] {
   const terms = wordsOf(withoutAddresses(text))
     .filter((word) => word.length > 1 && word.length <= 40 && !/\d/.test(word))
     .map(stem);
-  const distinct = [...new Set(terms)];
-  if (distinct.length <= MAX_TERMS) return distinct;
-  const fromEnd = [...new Set(terms.toReversed())];
-  return [...new Set([...distinct.slice(0, MAX_TERMS / 2), ...fromEnd.slice(0, MAX_TERMS / 2)])];
+  const first = [...new Set(terms)].slice(0, MAX_TERMS);
+  const last = [...new Set(terms.toReversed())].slice(0, MAX_TERMS);
+  return [...new Set([...first, ...last])];
 }
 
 const STOP_TERMS = new Set([...STOP_WORDS].map(stem));

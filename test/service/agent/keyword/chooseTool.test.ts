@@ -75,11 +75,14 @@ describe('choosing a tool', () => {
     );
   });
 
-  it('finds the request at the end of a long story, and at its beginning', async () => {
+  it('finds the request at the end of a long story, at its beginning, and amid it', async () => {
     const story =
       'Last Monday my sister visited us from Portugal together with her husband, three small children and an old brown dog called Bruno. We spent several wonderful afternoons near the river, swimming, cooking fish, playing cards until late, listening to music while grandmother told stories about her youth in the mountains, which made everyone laugh or cry before going to bed tired and happy every single evening.';
     expect(await next([`${story} Where is my order?`])).toEqual(ask('Order number'));
     expect(await next([`Where is my order? ${story}`])).toEqual(ask('Order number'));
+    const words = story.split(' ');
+    const amid = [...words.slice(0, 35), '. Where is my order?', ...words.slice(35)].join(' ');
+    expect(await next([amid])).toEqual(ask('Order number'));
   });
 
   it('reads several messages in a row as one', async () =>
