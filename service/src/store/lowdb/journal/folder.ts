@@ -51,10 +51,12 @@ export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): reado
  * of power. An existing folder, such as a volume, keeps its mode.
  */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
-  const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Without `..`, what is made lies in one line of folders.
+  const whole = resolve(folder);
+  const firstMade = await mkdir(whole, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
-  const outermost = dirname(resolve(firstMade));
-  for (let made = resolve(folder); made !== outermost; made = dirname(made))
+  const outermost = dirname(firstMade);
+  for (let made = whole; made !== outermost; made = dirname(made))
     await files.syncFolder(dirname(made));
 };
 
