@@ -51,16 +51,14 @@ export const sampleArguments = (parameters: IDataObject): IDataObject =>
 function sampleObject(schema: Schema, root: Schema, depth: number): IDataObject {
 	const { properties = {}, required = [] } = schema;
 	const wanted = Object.entries(properties).filter(
-		([name, property]) => required.includes(name) || (!hasPattern(property) && depth < MAX_DEPTH),
+		([name, property]) =>
+			required.includes(name) ||
+			(!(resolve(property, root) ?? property).pattern && depth < MAX_DEPTH),
 	);
 	return Object.fromEntries(
 		wanted.map(([name, property]) => [name, sampleOf(property, root, depth + 1)]),
 	) as IDataObject;
 }
-
-/** Whether it is a text with a pattern, or one of its choices is: it may be nullable. */
-const hasPattern = ({ pattern, anyOf = [], oneOf = [] }: Schema): boolean =>
-	[pattern, ...[...anyOf, ...oneOf].map((each) => each.pattern)].some(Boolean);
 
 function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
 	const given = [schema.const, schema.default, schema.examples?.[0], schema.enum?.[0]].find(

@@ -284,9 +284,11 @@ describe('Sample arguments', () => {
       a: { type: 'string', pattern: '^A' },
       b: { type: 'string', pattern: '^s' },
       c: { anyOf: [{ type: 'string', pattern: '^C' }, { type: 'null' }] },
+      d: { anyOf: [{ type: 'number' }, { type: 'string', pattern: '^D' }] },
     };
     expect(sampleArguments({ type: 'object', properties, required: ['b'] })).toEqual({
       b: 'sample',
+      d: 1,
     });
   });
 
