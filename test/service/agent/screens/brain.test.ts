@@ -61,8 +61,9 @@ describe('with a workflow published', () => {
     expect(released.text).toContain('Another workflow can take over by publishing.');
     expect(released.html).not.toContain('id="release"');
     expect((await agent()).webhook).toMatchObject({ removed_at: null, released: true });
-    // Its n8n starts again.
-    expect((await publish(OWNER, { keep_settings: true })).status).toBe(200);
+    // Its n8n starts again, with another WEBHOOK_URL.
+    const endpoint = ENDPOINT.replace('5678', '5679');
+    expect((await publish(OWNER, { keep_settings: true, endpoint })).status).toBe(200);
     expect((await publish(OTHER)).status).toBe(200);
     expect(await page()).toContain('Night shift');
   });

@@ -59,6 +59,7 @@ export async function publishWebhook(
       before?.removedAt === null &&
       isSameOwner(before.owner, owner) &&
       before.endpoint === endpoint;
+    const staysReleased = keepSettings && before?.isReleased && isSameOwner(before.owner, owner);
     const isSecretKnown =
       before !== null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
     const secret = isSecretKnown ? null : newSigningSecret();
@@ -72,7 +73,7 @@ export async function publishWebhook(
       revision: (before?.revision ?? 0) + 1,
       publishedAt: timestamp(deps.clock.now()),
       removedAt: null,
-      ...(isAgain && keepSettings && before.isReleased && { isReleased: true }),
+      ...(staysReleased && { isReleased: true }),
     };
     await tx.agentWebhooks.put(webhook);
     const isBrainKept = isAgain || (keepSettings && before !== null);
