@@ -72,9 +72,12 @@ export function readPayment(sources: readonly Source[], language: Language): Pay
   };
 }
 
-/** Reads more than a description holds, so that `cut` shows where it breaks off. */
+/**
+ * Captures more than a description holds, so that `cut` shows where it breaks off, and searches on
+ * behind one.
+ */
 const PURPOSE =
-  /\b(?:for|por|para|pela|pelo)\s+(?!(?:me|now|today|favor|pagar|mim|hoy|hoje)\b)([^.,;:!?\n]{3,400})/giu;
+  /\b(?:for|por|para|pela|pelo)\s+(?!(?:me|now|today|favor|pagar|mim|hoy|hoje)\b)(?=([^.,;:!?\n]{3,400}))[^.,;:!?\n]{3,100}/giu;
 const POLITE_END =
   /(?:[\s,]+(?:please|now|today|por favor|gracias|thanks|obrigad[oa]|ahora|agora|hoy|hoje))+$/iu;
 

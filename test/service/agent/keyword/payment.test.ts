@@ -43,6 +43,12 @@ describe('a request to pay', () => {
     expect(args.description).toBe(`${purpose.slice(0, 99).trimEnd()}…`);
   });
 
+  it('finds the purpose far behind an amount', () => {
+    const between = 'as we agreed with your colleague '.repeat(4);
+    const text = `I want to pay for 50 dollars ${between} for the demo`;
+    expect(read(text, 'en').arguments).toMatchObject({ amount: 50, description: 'the demo' });
+  });
+
   it.each<[Language, string]>([
     ['en', 'I want to pay'],
     ['en', 'I want to pay my invoice 4455'],
