@@ -34,7 +34,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const { path } = await waiting();
     const { text, html } = await ana.get(path);
     expect(text).toContain(
-      'Allow the agent to create a payment link ? needs approval Amount US$49.00 (USD) For <b>the demo</b> Provider Manual Requested now , expires tomorrow . Approve Reject',
+      'Allow the agent to create a payment link ? needs approval Amount US$49.00 (USD) For <b>the demo</b> Provider Manual Requested now , expires in 1 day . Approve Reject',
     );
     expect(html).toContain('aria-label="Approve Payment link"');
     expect(text).not.toContain('Calls ');

@@ -73,7 +73,7 @@ describe('an approval on the conversations screen', () => {
     const { path, id } = await requestApproval();
     const page = await ana.get(path);
     expect(page.text).toContain(
-      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires tomorrow . Approve Reject`,
+      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires in 1 day . Approve Reject`,
     );
     const list = await ana.get('/conversations');
     expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
