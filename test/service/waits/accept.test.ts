@@ -356,6 +356,8 @@ describe('a number', () => {
     ['What is your order number?', 'It is 1042. I have not received it', 1042],
     ['What is your order number?', 'Sorry, I was busy. My order is 1042', 1042],
     ['¿Cuántos quiere?', 'cinco, nada más', 5],
+    ['¿Cuántos quiere?', 'dos', 2],
+    ['¿Cuántas personas son?', 'mesa para dos personas', 2],
     ['Quantos você quer?', 'no total 5', 5],
   ])('asked for with %j is read in %j', (question, text, value) => {
     expect(answerTo('number', question)(text)).toBe(value);

@@ -1,6 +1,7 @@
 import type { Language } from './language.ts';
 import { foldCase, wordSet, wordsOf } from './words.ts';
 import type { Found } from './dates.ts';
+import { FUNCTION_WORDS } from './detectLanguage.ts';
 
 const SIGN = '(?:(?:r|us|u\\$s|s/)?[$€£] ?)?';
 const UNIT = '(?: ?(?:kg|g|km|m|cm|mm|l|ml|x|%|€|\\$))?';
@@ -28,6 +29,18 @@ const NO_NUMBERS: Readonly<Record<Language, ReadonlySet<string>>> = {
   es: wordSet('ten'),
   pt: wordSet('dos doce'),
 };
+const PREVIOUS_WORD = /([\p{L}\p{N}]+)[^\S\n]+$/u;
+
+/**
+ * "Dos" alone makes an answer look Portuguese, but there it means "of the" and follows a noun: "total
+ * dos convidados", not "para dos personas".
+ */
+function isNumberIn(language: Language, word: string, before: string): boolean {
+  if (!NO_NUMBERS[language].has(word)) return true;
+  if (word !== 'dos') return false;
+  const previous = PREVIOUS_WORD.exec(before.slice(-NEIGHBOURHOOD))?.[1];
+  return previous === undefined || FUNCTION_WORDS.es.has(foldCase(previous));
+}
 
 /** Beside one of these, a number is a part of a larger one: "twenty-two", "5 mil", "two and a half". */
 const LARGER_NUMBERS = wordSet(
@@ -83,11 +96,13 @@ export function numbersIn(
     at: match.index,
     length: match[0].length,
   }));
-  const words = [...text.matchAll(/\p{L}+/gu)].map((match) => ({
-    value: NO_NUMBERS[language].has(foldCase(match[0])) ? NaN : (numberOfWord(match[0]) ?? NaN),
-    at: match.index,
-    length: match[0].length,
-  }));
+  const words = [...text.matchAll(/\p{L}+/gu)]
+    .filter(({ 0: word, index }) => isNumberIn(language, foldCase(word), text.slice(0, index)))
+    .map((match) => ({
+      value: numberOfWord(match[0]) ?? NaN,
+      at: match.index,
+      length: match[0].length,
+    }));
   return [...digits, ...words]
     .filter((found) => Number.isFinite(found.value) && !isPartOfLarger(text, found))
     .sort((a, b) => a.at - b.at);

@@ -20,6 +20,7 @@ describe('a word that is a number in another language', () => {
     ['en', 'all 3 at once', [3]],
     ['es', 'ten en cuenta que somos tres', [3]],
     ['pt', 'o total dos convidados é 30', [30]],
+    ['pt', '30 dos convidados', [30]],
     ['pt', 'quero um doce', []],
   ])('is none (%s): %s', (language, text, numbers) => {
     expect(numbersIn(text, language, false).map(({ value }) => value)).toEqual(numbers);
