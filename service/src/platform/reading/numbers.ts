@@ -42,28 +42,33 @@ function isNumberIn(language: Language, word: string, before: string): boolean {
   return previous === undefined || FUNCTION_WORDS.es.has(foldCase(previous));
 }
 
-/** Beside one of these, a number is a part of a larger one: "twenty-two", "5 mil", "two and a half". */
+/** Beside one of these, a number is a part of a larger one: "twenty-two", "5 mil". */
 const LARGER_NUMBERS = wordSet(
-  'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen half',
+  'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen',
   'veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento cientos doscientos',
   'doscientas trescientos trescientas cuatrocientos cuatrocientas quinientos quinientas seiscientos',
   'seiscientas setecientos setecientas ochocientos ochocientas novecientos novecientas mil millon',
-  'millones docena docenas medio media',
+  'millones docena docenas',
   'vinte trinta quarenta cinquenta sessenta setenta oitenta noventa cem cento duzentos duzentas',
   'trezentos trezentas quatrocentos quatrocentas quinhentos quinhentas seiscentos seiscentas',
   'setecentos setecentas oitocentos oitocentas novecentos novecentas milhao milhoes duzia duzias',
-  'meio meia',
 );
-const WORD_BEFORE = /(\p{L}+)[\s-]+(?:(?:and|y|e)\s+)?$/iu;
-const WORD_AFTER = /^[\s-]+(?:(?:and|y|e)\s+)?(?:(?:a|un|una|um|uma)\s+)?(\p{L}+)/iu;
+const WORD_BEFORE = /(\p{L}+)(?:[^\S\n]|-)+(?:(?:and|y|e)\s+)?$/iu;
+const WORD_AFTER = /^(?:[^\S\n]|-)+(?:(?:and|y|e)\s+)?(\p{L}+)/iu;
+/** "Two and a half", "2 e meia"; not "2 half portions". */
+const AND_A_HALF =
+  /^\s+(?:and|y|e)\s+(?:(?:a|un|una|um|uma)\s+)?(?:half|medi[oa]|mei[oa])(?!\p{L})/iu;
 /** Longer than the words around a number. */
 const NEIGHBOURHOOD = 40;
 
 const isPartOfLarger = (text: string, { at, length }: Found<number>): boolean => {
   const end = at + length;
   const before = WORD_BEFORE.exec(text.slice(Math.max(0, at - NEIGHBOURHOOD), at));
-  const after = WORD_AFTER.exec(text.slice(end, end + NEIGHBOURHOOD));
-  return [before, after].some((found) => found && LARGER_NUMBERS.has(foldCase(found[1]!)));
+  const rest = text.slice(end, end + NEIGHBOURHOOD);
+  if (AND_A_HALF.test(rest)) return true;
+  return [before, WORD_AFTER.exec(rest)].some(
+    (found) => found && LARGER_NUMBERS.has(foldCase(found[1]!)),
+  );
 };
 
 const ZERO = wordSet('zero cero');

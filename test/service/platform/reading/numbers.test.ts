@@ -46,11 +46,21 @@ describe('a part of a number in words', () => {
     ['en', 'two and a half'],
     ['es', 'treinta y dos'],
     ['es', '5 mil pesos'],
+    ['es', 'dos y media'],
     ['pt', 'vinte e dois'],
     ['pt', 'R$ 20 mil'],
     ['pt', 'duas dúzias'],
   ])('is no number (%s): %s', (language, text) => {
     expect(numbersIn(text, language, false)).toEqual([]);
+  });
+
+  it.each<[Language, string, number]>([
+    ['en', '2 half portions', 2],
+    ['en', '3 media passes', 3],
+    ['es', '2 media pensión', 2],
+    ['es', '5\nMil gracias', 5],
+  ])('is not a number of halves, nor one above another line (%s): %j', (language, text, number) => {
+    expect(numbersIn(text, language, false)[0]?.value).toBe(number);
   });
 
   it('is none across a full stop or a comma', () => {
