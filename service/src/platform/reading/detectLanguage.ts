@@ -34,7 +34,7 @@ export const FUNCTION_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
 
 /** Characters and endings that tell the languages apart. A shared ending counts for both. */
 const TRAITS: Readonly<Record<Language, RegExp>> = {
-  en: /\b\w+(?:ing|ght)\b|['’](?:s|t|re|ll|ve|m|d)\b/i,
+  en: /\b\w+(?:ing|ght)\b|['’](?:s|t|re|ll|ve|m|d)(?![\p{L}\p{N}])/iu,
   es: /[ñ¿¡]|\b\w+(?:ci[oó]n|ciones|dad|dades)\b/i,
   pt: /[ãõâêôàç]|\b\w+(?:ção|ções|cao|coes|dade|dades|nh[ao]s?|lh[ao]s?)\b/i,
 };

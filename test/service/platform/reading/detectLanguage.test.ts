@@ -59,6 +59,11 @@ describe('detectLanguage', () => {
     expect(detectLanguage([text], ['es', 'en'])).toBe('en'),
   );
 
+  it.each(["'tá bom", '’tá bom'])(
+    '%s is Portuguese: its apostrophe is not an English one',
+    (text) => expect(detectLanguage([text], ['en', 'pt'])).toBe('pt'),
+  );
+
   it.each([[[]], [['']], [['1234']], [['👍']], [['AB-123', 'ok']]])(
     '%j says nothing: the first working language',
     (texts) => {
