@@ -22,7 +22,7 @@ export function endAtBoundary(text: string): string {
 }
 
 /** The end of a sentence or of a line; not the dot of an item's number, as in `2. Blue shoes`. */
-const SENTENCE_END = /(?<!^ *\d+)[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/gm;
+const SENTENCE_END = /(?<!^ *\d{1,3})[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/gm;
 
 function lastMatchEnd(text: string, pattern: RegExp): number {
   let end = 0;

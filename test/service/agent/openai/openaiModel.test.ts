@@ -110,6 +110,11 @@ describe('words', () => {
       text('We have:\n1. Red shoes with laces\n2. Blue sho', 'length'),
       'We have:\n1. Red shoes with laces',
     ],
+    [
+      'end at a sentence that is a year on a line of its own',
+      text('We opened our first shop in\n2024. The secon', 'length'),
+      'We opened our first shop in\n2024.',
+    ],
   ])('%s', async (_what, said, expected) => {
     expect(await stepFor(said)).toEqual(reply(expected));
   });
