@@ -54,7 +54,9 @@ export function readChoice(
   );
   if (alike.length > 0) return onlyOne(alike);
   if (isQuestion(text)) return null;
-  return onlyOne([...choicesInside(text, choices, languages), ...choiceAtPlace(text, choices)]);
+  const inside = choicesInside(text, choices, languages);
+  if (inside.length === 0 && refusesPlace(text)) return null;
+  return onlyOne([...inside, ...choiceAtPlace(text, choices)]);
 }
 
 /** The only value in a list, however often it is there; null when there is none, or several. */
@@ -67,6 +69,13 @@ const BESIDE_A_PLACE = wordSet(
   'please thanks por favor gracias obrigado obrigada quiero quero want i take eu',
   'sorry oops actually mean meant perdon digo desculpe desculpa',
 );
+
+/** `No. 2` is a place; `2`, then `actually no` takes it back. */
+const refusesPlace = (text: string): boolean => {
+  const words = wordsOf(text);
+  return words.lastIndexOf('no') > words.findIndex((each) => !BESIDE_A_PLACE.has(each));
+};
+
 /** With one of these, an ordinal is no day of the week or month. */
 const NAMES_A_PLACE = wordSet('one option choice opcion opcao alternativa la el a o');
 const PLACE = /^(?:n|no|nr|num)?(\d{1,2})$/;

@@ -148,6 +148,7 @@ describe('a choice', () => {
     expect(answer('Yes please')).toBe('Yes');
     expect(answer('No, thanks')).toBe('No');
     expect(answer('No. 1')).toBeNull();
+    expect(answer('1 no')).toBeNull();
   });
 
   it('is found in the last message that names one', () => {
@@ -156,6 +157,8 @@ describe('a choice', () => {
 
   it.each([
     ['Tuesday', 'actually no'],
+    ['1', 'actually no'],
+    ['1', 'sorry, no'],
     ['Tuesday', 'sorry, not Tuesday'],
     ['Tuesday', 'is Thursday free?'],
     ['Tuesday', 'Tuesday or Thursday'],
