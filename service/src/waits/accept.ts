@@ -132,7 +132,8 @@ const readNumber: Read = (written, _accept, context) => {
   const wholeNumbers = false;
   const found = context.languages.flatMap((each) => numbersIn(text, each, wholeNumbers));
   const plain = text.replace(NUMBER_SIGN, (sign) => ' '.repeat(sign.length));
-  return onlyPlain(plain, found, context);
+  const reading = onlyPlain(plain, found, context);
+  return Number.isNaN(reading.value) ? { ...reading, value: null } : reading;
 };
 
 /** `03/04`: in English, it can be 3 April or 4 March. */

@@ -379,6 +379,8 @@ describe('a number', () => {
     'not 5',
     'is 5 ok?',
     '5, but smaller ones',
+    'twenty two',
+    '5, I mean twenty two',
   ])('is not read in %j', (text) => {
     expect(answerTo('number', 'How many do you want?')(text)).toBeNull();
   });
@@ -387,6 +389,7 @@ describe('a number', () => {
     const number = answerTo('number', 'How many do you want?');
     expect(number('5', 'maybe more')).toBeNull();
     expect(number('5', '6 or 7')).toBeNull();
+    expect(number('5', 'sorry, twenty two')).toBeNull();
     expect(number('5', 'great')).toBe(5);
     expect(number('5', 'I have not received the others')).toBe(5);
   });

@@ -102,9 +102,9 @@ function readList({ argument, text, isAnswer }: Reading): Json | undefined {
     if (!isAnswer) return [];
     if (typeOf(itemSchema) === 'string')
       return text.text.split(/[,;\n]| (?:and|y|e) /).map((part) => part.trim());
-    return numbersIn(text.blanked, text.language, typeOf(itemSchema) === 'integer').map(
-      ({ value }) => value,
-    );
+    return numbersIn(text.blanked, text.language, typeOf(itemSchema) === 'integer')
+      .map(({ value }) => value)
+      .filter(Number.isFinite);
   };
   const found = values().filter((value) => value !== '');
   return found.length > 0 ? found : undefined;

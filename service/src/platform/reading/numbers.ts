@@ -88,7 +88,7 @@ export function zeroOrOne(text: string, languages: readonly Language[]): number 
 
 /**
  * Every number in a text, in the order they are written. One that is partly in words that are not
- * read is left out: "twenty-two", "5 mil".
+ * read is NaN: "twenty-two", "5 mil".
  * @param wholeNumbers reads `1.234` and `1,234` as thousands in every language
  */
 export function numbersIn(
@@ -109,7 +109,8 @@ export function numbersIn(
       length: match[0].length,
     }));
   return [...digits, ...words]
-    .filter((found) => Number.isFinite(found.value) && !isPartOfLarger(text, found))
+    .filter(({ value }) => Number.isFinite(value))
+    .map((found) => (isPartOfLarger(text, found) ? { ...found, value: NaN } : found))
     .sort((a, b) => a.at - b.at);
 }
 

@@ -51,7 +51,8 @@ describe('a part of a number in words', () => {
     ['pt', 'R$ 20 mil'],
     ['pt', 'duas dúzias'],
   ])('is no number (%s): %s', (language, text) => {
-    expect(numbersIn(text, language, false)).toEqual([]);
+    const values = numbersIn(text, language, false).map(({ value }) => value);
+    expect(new Set(values)).toEqual(new Set([NaN]));
   });
 
   it.each<[Language, string, number]>([
