@@ -1,5 +1,5 @@
-// Attacks on a real service, one after the other. DATABASE_URL chooses the store as everywhere;
-// ABUSE=short is the form for CI. Only on an idle machine do the times in the table mean something.
+// Attacks on a real service, one after the other, with the machine to themselves. DATABASE_URL
+// chooses the store as everywhere; ABUSE=short is the form for CI.
 import base from '../jest.config.mjs';
 
 export default {
