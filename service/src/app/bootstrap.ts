@@ -2,9 +2,8 @@ import type { Config } from './config.ts';
 import type { Setting } from '../platform/platformStore.ts';
 import type { Tx } from '../store/collections.ts';
 import { inOneTransaction, type Deps } from '../platform/deps.ts';
-import { UniqueViolation } from '../store/store.ts';
 import { createApiKey } from '../team/operations/apiKeys.ts';
-import { emailTaken } from '../team/operations/invites.ts';
+import { throwEmailTaken } from '../team/operations/invites.ts';
 import { recordOwner } from '../team/operations/owner.ts';
 import { createMember, createWorkspace, findWorkspace } from '../team/operations/team.ts';
 import { startSession } from '../team/operations/sessions.ts';
@@ -114,9 +113,7 @@ export function oneTimeSetup(deps: Deps, n8n: Pick<N8nSetting, 'put' | 'apply'>)
         });
         if (setup.n8nOrigin !== undefined) await n8n.put(tx, setup.n8nOrigin, member.name);
         return { key, sessionToken: await startSession(within, member) };
-      }).catch((error: unknown) => {
-        throw error instanceof UniqueViolation ? emailTaken() : error;
-      });
+      }).catch(throwEmailTaken);
       await n8n.apply();
       return created;
     },

@@ -99,13 +99,16 @@ export async function acceptInvite(
     await tx.invites.delete(invite.id);
     return member;
   });
-  return joined.catch((error: unknown) => {
-    throw error instanceof UniqueViolation ? emailTaken() : error;
-  });
+  return joined.catch(throwEmailTaken);
+}
+
+/** Rethrows the error of a store that refused a member: a second one with an e-mail is the caller's. */
+export function throwEmailTaken(error: unknown): never {
+  throw error instanceof UniqueViolation ? emailTaken() : error;
 }
 
 /** For a UniqueViolation of a new member's e-mail. */
-export const emailTaken = () =>
+const emailTaken = () =>
   new AppError(
     'invalid_request',
     'There is already a member with this e-mail. Sign in, or use another address.',

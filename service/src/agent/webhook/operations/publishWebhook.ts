@@ -54,12 +54,10 @@ export async function publishWebhook(
   return deps.store.transaction(async (tx) => {
     const before = await tx.agentWebhooks.get(workspace.id);
     if (before && !takeOver) assertFree(before, owner);
+    const isOwn = before !== null && isSameOwner(before.owner, owner);
     // When n8n starts again, it publishes again. What the team chose since stays.
-    const isAgain =
-      before?.removedAt === null &&
-      isSameOwner(before.owner, owner) &&
-      before.endpoint === endpoint;
-    const staysReleased = keepSettings && before?.isReleased && isSameOwner(before.owner, owner);
+    const isAgain = isOwn && before.removedAt === null && before.endpoint === endpoint;
+    const staysReleased = isOwn && keepSettings && before.isReleased;
     const isSecretKnown =
       before !== null && hasSecretHash(deps.secrets, before.sealedSecret, secretHash);
     const secret = isSecretKnown ? null : newSigningSecret();
