@@ -1,12 +1,11 @@
 import { type Tool, isBuiltIn, type ToolCall, parseUrlTemplate } from '../tools/index.ts';
-import { csrfField } from '../platform/html/components.ts';
 import { html, type View } from '../platform/html/html.ts';
 import type { Decision } from '../platform/decision.ts';
 import { timeView } from '../platform/html/times.ts';
 import { actorName, type Conversation } from '../conversations/index.ts';
 import { callBadge } from '../tools/screens/callBadge.ts';
 import type { Viewer } from '../platform/html/viewer.ts';
-import { MAX_WAIT_NOTE_CHARACTERS } from '../waits/index.ts';
+import { decisionForm } from '../waits/screens/decideForm.ts';
 import { argumentsView, callName, resultView } from './toolCallView.ts';
 
 interface ApprovalParts {
@@ -37,7 +36,7 @@ export function approvalCard(call: ToolCall, tool: Tool | null, parts: ApprovalP
           expiresAt === null ? '' : html`, expires ${timeView(expiresAt, parts.now)}`
         }.
       </p>
-      ${isWaiting ? decisionForm(call, name, parts) : decidedView(call, parts)}
+      ${isWaiting ? approvalForm(call, name, parts) : decidedView(call, parts)}
     </article>
   `;
 }
@@ -57,40 +56,14 @@ function destination(call: ToolCall, tool: Tool | null): View {
   return html`Calls <b class="host">${host}</b>. `;
 }
 
-/** The reason is a textarea, in which Enter does not submit a decision. */
-const decisionForm = (
-  { id }: ToolCall,
-  name: string,
-  { signedIn, action }: ApprovalParts,
-): View => html`
-  <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
-    ${csrfField(signedIn)}
-    <div class="row">
-      <button id=${`approve-${id}`} name="verdict" value="approve" aria-label=${`Approve ${name}`}>
-        Approve
-      </button>
-      <button
-        id=${`reject-${id}`}
-        name="verdict"
-        value="reject"
-        class="secondary"
-        aria-label=${`Reject ${name}`}
-      >
-        Reject
-      </button>
-    </div>
-    <div class="reason">
-      <label for=${`reason-${id}`}>Reason, for your team and the agent (optional)</label>
-      <textarea
-        id=${`reason-${id}`}
-        name="note"
-        rows="1"
-        maxlength=${MAX_WAIT_NOTE_CHARACTERS}
-        dir="auto"
-      ></textarea>
-    </div>
-  </form>
-`;
+const approvalForm = ({ id }: ToolCall, name: string, { signedIn, action }: ApprovalParts): View =>
+  decisionForm(signedIn, {
+    id,
+    action,
+    approve: { label: 'Approve', attributes: { 'aria-label': `Approve ${name}` } },
+    reject: { label: 'Reject', attributes: { 'aria-label': `Reject ${name}` } },
+    note: { id: `reason-${id}`, label: 'Reason, for your team and the agent (optional)' },
+  });
 
 const decidedView = (call: ToolCall, { conversation, now }: ApprovalParts): View => html`
   <p class="decided">

@@ -2,7 +2,7 @@ import type { SignedIn, Workspace } from '../../team/index.ts';
 import { badge, copyButton, postButton } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { reloadsOn } from '../../platform/html/liveSection.ts';
+import { liveParts } from '../../platform/html/liveSection.ts';
 import { isEnabled } from '../agentSettings.ts';
 import type { AgentPage, AgentParts } from './agentParts.ts';
 import { brainSection } from './brainSection.ts';
@@ -17,15 +17,13 @@ export const agentPage = (signedIn: SignedIn, page: AgentPage): View =>
     { title: 'Agent', section: 'agent', notice: page.notice },
     html`
       <h1>Agent</h1>
-      <span
-        hidden
-        hx-get=${fragmentHref(page)}
-        hx-trigger=${reloadsOn('agent')}
-        hx-target="#agent-switch"
-        hx-select="#agent-switch"
-        hx-select-oob="#brain,#try-hint,#agent-turns,#tried"
-        hx-swap="outerHTML show:none"
-      ></span>
+      ${liveParts('agent', fragmentHref(page), [
+        'agent-switch',
+        'brain',
+        'try-hint',
+        'agent-turns',
+        'tried',
+      ])}
       ${switchSection(signedIn, page)}
       ${brainSection(signedIn, page)}
       ${trySection(signedIn, page)}

@@ -194,28 +194,25 @@ const groupView = (
 function countView(id: Section, counts: Viewer['counts']): View {
   switch (id) {
     case 'conversations':
-      return html` <span
-        id="conversations-count"
-        class="count"
-        data-live
-        hx-get="/conversations/count"
-        hx-trigger=${reloadsOn('conversations')}
-        title="Customers waiting for an answer"
-      >
-        ${counts?.conversations}
-      </span>`;
+      return liveCount(id, 'Customers waiting for an answer', counts?.conversations);
     case 'waiting':
-      return html` <span
-        id="waiting-count"
-        class="count"
-        data-live
-        hx-get="/waiting/count"
-        hx-trigger=${reloadsOn('waiting')}
-        title="Waiting for a decision"
-      >
-        ${counts?.decisions}
-      </span>`;
+      return liveCount(id, 'Waiting for a decision', counts?.decisions);
     default:
       return null;
   }
 }
+
+const liveCount = (
+  id: 'conversations' | 'waiting',
+  title: string,
+  count: string | undefined,
+): View => html` <span
+  id=${`${id}-count`}
+  class="count"
+  data-live
+  hx-get=${`/${id}/count`}
+  hx-trigger=${reloadsOn(id)}
+  title=${title}
+>
+  ${count}
+</span>`;

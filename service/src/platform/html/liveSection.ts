@@ -34,6 +34,26 @@ export const liveSection = (
   <div id=${id} data-live hx-get=${address} hx-trigger=${reloadsOn(event)}>${content}</div>
 `;
 
+/**
+ * Reloads several parts of a page at once, from one answer, when something has changed.
+ * @param parts the ids of the parts
+ */
+export const liveParts = (
+  event: LiveEvent,
+  address: string,
+  [first, ...others]: readonly [string, ...string[]],
+): View => html`
+  <span
+    hidden
+    hx-get=${address}
+    hx-trigger=${reloadsOn(event)}
+    hx-target=${`#${first}`}
+    hx-select=${`#${first}`}
+    hx-select-oob=${others.map((id) => `#${id}`).join(',')}
+    hx-swap="outerHTML show:none"
+  ></span>
+`;
+
 /** What the scripts of a member's page have to know: whose page it is, and how recent. */
 export const livePage = ({ member, livePosition }: Viewer): View => html`
   <div

@@ -6,7 +6,7 @@ import { backLink, postButton } from '../../platform/html/components.ts';
 import { formProblem, type FormState } from '../../platform/html/forms.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { teamPage } from '../../platform/html/layout.ts';
-import { reloadsOn } from '../../platform/html/liveSection.ts';
+import { liveParts } from '../../platform/html/liveSection.ts';
 import { timeView } from '../../platform/html/times.ts';
 import { callSection, recentCalls } from './callView.ts';
 import { testCallForm } from './argumentsForm.ts';
@@ -32,15 +32,11 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
       ${backLink('/tools', 'Tools')}
       <h1>${tool.name}</h1>
       <p>${tool.description}</p>
-      <span
-        hidden
-        hx-get=${`/tools/${tool.id}/fragment${query}`}
-        hx-trigger=${reloadsOn('tools')}
-        hx-target="#tool-calls"
-        hx-select="#tool-calls"
-        hx-select-oob="#tool-state,#tool-call"
-        hx-swap="outerHTML show:none"
-      ></span>
+      ${liveParts('tools', `/tools/${tool.id}/fragment${query}`, [
+        'tool-calls',
+        'tool-state',
+        'tool-call',
+      ])}
       ${stateSection(signedIn, page)}
       ${testCallForm(signedIn, tool, form)}
       ${callSection(tool, shown, page.now)}

@@ -1,11 +1,11 @@
 import { actorName } from '../../conversations/index.ts';
-import { csrfField } from '../../platform/html/components.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import type { Decision } from '../../platform/decision.ts';
 import { timeView } from '../../platform/html/times.ts';
 import { valuesView } from '../../platform/html/values.ts';
 import type { Viewer } from '../../platform/html/viewer.ts';
-import { isOpen, MAX_WAIT_NOTE_CHARACTERS, type Wait } from '../index.ts';
+import { isOpen, type Wait } from '../index.ts';
+import { decisionForm } from './decideForm.ts';
 import { resumeInWords, waitBadge } from './waitWords.ts';
 
 export interface CardParts {
@@ -43,7 +43,7 @@ export function decisionCard(wait: Wait, parts: CardParts): View {
           isOpen(wait) ? html` Expires ${timeView(wait.expiresAt, now)}.` : null
         }
       </p>
-      ${isOpen(wait) ? decisionForm(wait, parts) : endView(wait, now)}
+      ${isOpen(wait) ? waitForm(wait, parts) : endView(wait, now)}
       ${
         hasLink
           ? html`
@@ -68,44 +68,16 @@ function detailsView(details: Wait['details']): View {
   `;
 }
 
-/** The note is a textarea: Enter in a one-line field would approve. */
-const decisionForm = (
-  { id, approveLabel, rejectLabel }: Wait,
-  { signedIn, action }: CardParts,
-): View => html`
-  <form method="post" action=${action} class="decide beside" hx-sync="this:drop">
-    ${csrfField(signedIn)}
-    <div class="row">
-      <button
-        id=${`approve-${id}`}
-        name="verdict"
-        value="approve"
-        aria-describedby=${`question-${id}`}
-      >
-        ${approveLabel ?? 'Approve'}
-      </button>
-      <button
-        id=${`reject-${id}`}
-        name="verdict"
-        value="reject"
-        class="secondary"
-        aria-describedby=${`question-${id}`}
-      >
-        ${rejectLabel ?? 'Reject'}
-      </button>
-    </div>
-    <div class="reason">
-      <label for=${`note-${id}`}>Note, for your team and the workflow (optional)</label>
-      <textarea
-        id=${`note-${id}`}
-        name="note"
-        rows="1"
-        maxlength=${MAX_WAIT_NOTE_CHARACTERS}
-        dir="auto"
-      ></textarea>
-    </div>
-  </form>
-`;
+function waitForm({ id, approveLabel, rejectLabel }: Wait, { signedIn, action }: CardParts): View {
+  const attributes = { 'aria-describedby': `question-${id}` };
+  return decisionForm(signedIn, {
+    id,
+    action,
+    approve: { label: approveLabel ?? 'Approve', attributes },
+    reject: { label: rejectLabel ?? 'Reject', attributes },
+    note: { id: `note-${id}`, label: 'Note, for your team and the workflow (optional)' },
+  });
+}
 
 const endView = (wait: Wait, now: Date): View => html`
   <p class="decided">
