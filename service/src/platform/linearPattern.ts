@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { shorten } from './shorten.ts';
 
 /**
  * Runs the patterns of a tool's parameters on RE2, whose time grows linearly with the text. On
@@ -54,8 +55,7 @@ export class PatternWork {
 /** In JavaScript, `\k<name>` refers back to a group. RE2 would read it as letters. */
 const NAMED_REFERENCE = /^(?:[^\\]|\\[^k])*\\k</s;
 
-const excerpt = (pattern: string) =>
-  JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern);
+const excerpt = (pattern: string) => JSON.stringify(shorten(pattern, 80));
 
 const USE_RE2_SYNTAX =
   'Write it without lookahead, lookbehind and references to groups (RE2 syntax).';

@@ -1,3 +1,5 @@
+import { shorten } from '../../platform/shorten.ts';
+
 /** An error from Meta: in an answer of the Graph API, or in a status of a webhook. */
 export interface GraphError {
   readonly code: number | null;
@@ -111,7 +113,5 @@ function scrubbed(text: string): string {
     .replace(/\+?\d[\d\s().-]{5,}\d/g, '[removed]')
     .replace(/\s+/g, ' ')
     .trim();
-  return clean.length > MAX_DETAIL_CHARACTERS
-    ? `${clean.slice(0, MAX_DETAIL_CHARACTERS).toWellFormed()}…`
-    : clean;
+  return shorten(clean, MAX_DETAIL_CHARACTERS);
 }

@@ -21,6 +21,7 @@ import {
 } from '../subscription.ts';
 import type { Workspace } from '../../team/index.ts';
 import { findSubscriptions } from './subscriptions.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 type Creation = WantedSubscription & {
   /** Takes over from another n8n even if no member released its subscription. */
@@ -199,7 +200,5 @@ function holdersInWords(all: readonly Subscription[]): string {
 
 function holderName(prefix: string, name: string): string {
   if (prefix === '' && name === '') return 'without a source';
-  const short =
-    name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}…` : name;
-  return `${prefix === '' ? 'from ' : ''}${JSON.stringify(short)}`;
+  return `${prefix === '' ? 'from ' : ''}${JSON.stringify(shorten(name, MAX_NAME_LENGTH))}`;
 }

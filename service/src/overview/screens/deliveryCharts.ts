@@ -13,6 +13,7 @@ import {
   NINETIETH,
   perSlot,
 } from './chartParts.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 interface SubscriptionTableParts extends ChartParts {
   readonly subscriptions: readonly Subscription[];
@@ -93,6 +94,6 @@ const nameOf = (id: string, subscription: Subscription | undefined): View =>
 /** Host and path, without the end of a long one: `n8n.example.com/webhook/6f1c2a52-9d41-4…`. */
 const addressOf = (targetUrl: string): string => {
   const { host, pathname } = new URL(targetUrl);
-  return `${host}${pathname.length <= MAX_PATH ? pathname : `${pathname.slice(0, MAX_PATH)}…`}`;
+  return `${host}${shorten(pathname, MAX_PATH)}`;
 };
 const MAX_PATH = 24;

@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe';
 import type { Trouble } from '../paymentAdapter.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 type StripeError = InstanceType<typeof Stripe.errors.StripeError>;
 
@@ -68,7 +69,6 @@ function wordsOf({ message }: StripeError, key: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   if (words === '') return 'it gave no reason.';
-  if (words.length > MAX_MESSAGE_CHARACTERS)
-    return `${words.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}…`;
+  if (words.length > MAX_MESSAGE_CHARACTERS) return shorten(words, MAX_MESSAGE_CHARACTERS);
   return /[.!?]$/.test(words) ? words : `${words}.`;
 }

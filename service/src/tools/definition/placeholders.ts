@@ -1,3 +1,5 @@
+import { shorten } from '../../platform/shorten.ts';
+
 /**
  * Placeholders in the texts of a request template: `{{args.x}}`, `{{args.address.city}}`,
  * `{{conversation.id}}`, `{{call.id}}`, `{{secrets.NAME}}`.
@@ -38,8 +40,7 @@ const NAME = /^[^\s.{}]+$/;
 const HELP =
   'Use {{args.name}}, {{conversation.id}}, {{call.id}} or, in headers only, {{secrets.NAME}}.';
 
-const excerpt = (text: string) =>
-  text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text;
+const excerpt = (text: string) => shorten(text, 60);
 
 function readPlaceholder(inner: string): Placeholder {
   const [source, ...path] = inner.trim().split('.');

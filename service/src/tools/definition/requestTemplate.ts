@@ -22,6 +22,7 @@ import {
 } from './requestHeaders.ts';
 import { fieldFinder } from './schemaDocument.ts';
 import { isDotSegment, parseUrlTemplate } from './urlTemplate.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 /** How an HTTP tool calls an existing API. Its keys are spelled as in the service's own API. */
 export interface RequestTemplate {
@@ -68,8 +69,7 @@ const fail = (param: string, what: string): never => {
 };
 
 /** The `param` of an entry: `request_template.headers.X-Api-Key`. A long name is cut. */
-const inside = (param: string, name: string) =>
-  `${param}.${name.length > 80 ? `${name.slice(0, 80)}…` : name}`;
+const inside = (param: string, name: string) => `${param}.${shorten(name, 80)}`;
 
 /** Reads a text and checks every placeholder in it. */
 type CheckText = (text: string, param: string, place: 'header' | 'elsewhere') => Part[];

@@ -1,5 +1,6 @@
 import { isJsonObject, ownField, type Json, type JsonObject } from '../../platform/json.ts';
 import { ParametersError, type LinearPatterns } from '../../platform/linearPattern.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 /**
  * Reads a JSON Schema 2020-12 document: the schemas in it, where references lead, and a copy without
@@ -66,13 +67,10 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 const MAX_WRITTEN_CHARACTERS = 300;
 
-const shortened = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
-
 /** `parameters.properties.date`, shortened where names are very long. */
 function formatPath(path: Path): string {
   const text = ['parameters', ...path].join('.');
-  return shortened(text, MAX_WRITTEN_CHARACTERS);
+  return shorten(text, MAX_WRITTEN_CHARACTERS);
 }
 
 const fail = (path: Path, what: string): never => {
@@ -159,7 +157,7 @@ function followRef(ref: string, places: Places, path: Path): Subschema {
   return schema === undefined
     ? fail(
         at,
-        `points to ${JSON.stringify(shortened(ref, 80))}, where there is no schema; define it in $defs.`,
+        `points to ${JSON.stringify(shorten(ref, 80))}, where there is no schema; define it in $defs.`,
       )
     : [target, schema];
 }

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isJsonObject, ownField, type Json } from '../../platform/json.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 /** What a validator found, as a sentence that names the first field at fault. */
 interface Fault {
@@ -10,9 +11,6 @@ interface Fault {
 
 const MAX_FIELD_CHARACTERS = 200;
 const MAX_VALUES_LISTED = 20;
-
-const shorten = (text: string, length: number) =>
-  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 
 /** `/items/0/name` → `arguments.items.0.name`; names come from outside and may be long. */
 const fieldOf = (root: string, { instancePath }: ErrorObject) =>

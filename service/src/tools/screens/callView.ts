@@ -5,6 +5,7 @@ import { callBadge } from './callBadge.ts';
 import { html, type View } from '../../platform/html/html.ts';
 import { timeView } from '../../platform/html/times.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
+import { shorten } from '../../platform/shorten.ts';
 
 const SHOWN_CHARACTERS = 20_000;
 const LISTED_CHARACTERS = 3000;
@@ -64,8 +65,7 @@ function requestView(tool: Tool, call: ToolCall): View {
   `;
 }
 
-const cut = (text: string) =>
-  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+const cut = (text: string) => shorten(text, SHOWN_CHARACTERS);
 
 /** The attempts of a call, and its result or error. */
 function responseView(call: ToolCall, maxCharacters: number): View {
