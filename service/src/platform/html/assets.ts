@@ -81,6 +81,8 @@ const withoutComments = (content: string): string =>
 const withoutSpaces = (styles: string): string =>
   styles
     .replace(/^([\w-]+): /gm, '$1:')
+    .replaceAll(', ', ',')
+    .replaceAll(' > ', '>')
     .replaceAll(' {', '{')
     .replace(/([,;{}])\n/g, '$1')
     .replaceAll(';}', '}');
