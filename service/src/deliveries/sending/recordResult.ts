@@ -40,12 +40,12 @@ export const recordResults = (
   retryDelaysMs: readonly number[],
 ): Promise<(Delivery | null)[]> =>
   store.transaction(async (tx) => {
-    await lockAll(tx, attempts);
+    const subscriptions = await lockAll(tx, attempts);
     const now = clock.now();
     const recorded: (Delivery | null)[] = [];
     const counted: RecordedAttempt[] = [];
     for (const made of attempts) {
-      const delivery = await record(tx, made, retryDelaysMs, now);
+      const delivery = await record(tx, subscriptions, made, retryDelaysMs, now);
       recorded.push(delivery);
       if (delivery !== null) counted.push({ result: made.result, delivery });
     }
@@ -53,33 +53,42 @@ export const recordResults = (
     return recorded;
   });
 
+/** The subscriptions of a batch as its attempts leave them, by id. Null: it is gone. */
+type Subscriptions = Map<string, Subscription | null>;
+
 /**
  * Locks the subscriptions that change, then the deliveries, in order of id, as all transactions do.
  */
-async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
+async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<Subscriptions> {
   const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
   const subscriptionIds = [...bySubscription.keys()].sort();
-  const mayChange = await Promise.all(
-    subscriptionIds.map((id) => maySubscriptionChange(tx, id, bySubscription.get(id)!)),
+  const subscriptions: Subscriptions = new Map();
+  await Promise.all(
+    subscriptionIds.map(async (id) => {
+      const itsAttempts = bySubscription.get(id)!;
+      if (itsAttempts.some(({ result }) => result.verdict !== 'success')) return;
+      const subscription = await tx.subscriptions.peek(id);
+      if (subscription === null || !successesChange(subscription, itsAttempts))
+        subscriptions.set(id, subscription);
+    }),
   );
-  const changing = subscriptionIds.filter((_, i) => mayChange[i]);
-  await Promise.all(changing.map((id) => tx.subscriptions.get(id)));
+  const changing = subscriptionIds.filter((id) => !subscriptions.has(id));
+  await Promise.all(
+    changing.map(async (id) => subscriptions.set(id, await tx.subscriptions.get(id))),
+  );
   const deliveryIds = attempts.map(({ deliveryId }) => deliveryId).sort();
   await Promise.all(deliveryIds.map((id) => tx.deliveries.get(id)));
+  return subscriptions;
 }
 
 /** Most attempts are one more success in a row, which leaves the subscription unchanged. */
-async function maySubscriptionChange(
-  tx: Tx,
-  id: string,
+const successesChange = (
+  { consecutiveFailures, isAfterOutage = false, lastDeliveryAt }: Subscription,
   attempts: readonly MadeAttempt[],
-): Promise<boolean> {
-  if (attempts.some(({ result }) => result.verdict !== 'success')) return true;
-  const subscription = await tx.subscriptions.peek(id);
-  if (subscription === null) return false;
-  if (subscription.consecutiveFailures > 0 || subscription.isAfterOutage) return true;
-  return attempts.some(({ at }) => !isRecent(subscription.lastDeliveryAt, at));
-}
+): boolean =>
+  consecutiveFailures > 0 ||
+  isAfterOutage ||
+  attempts.some(({ at }) => !isRecent(lastDeliveryAt, at));
 
 /**
  * Whether `last` need not be moved to `at`: it is less than a second older, or even newer. Attempts
@@ -90,6 +99,7 @@ const isRecent = (last: string | null, at: Date): boolean =>
 
 async function record(
   tx: Tx,
+  subscriptions: Subscriptions,
   made: MadeAttempt,
   retryDelaysMs: readonly number[],
   now: Date,
@@ -101,7 +111,7 @@ async function record(
   if (hasMovedOn) return recordLate(tx, before, made);
 
   const attempt = attemptOf(made);
-  const subscription = await tx.subscriptions.peek(made.subscriptionId);
+  const subscription = subscriptions.get(made.subscriptionId) ?? null;
   const change = subscription && changeSince(subscription, made);
   if (subscription && change && mayReachNextReceiver(subscription, made)) {
     const waiting = keepForNextReceiver(before, attempt, change, now);
@@ -112,9 +122,16 @@ async function record(
   const delivery = recordAttempt(before, attempt, verdict, retryDelaysMs, now, Math.random());
   await putWithJob(tx, delivery, RANK.behindNew);
   if (subscription === null) return delivery;
-  if (verdict === 'gone') await tx.subscriptions.delete(subscription.id);
+  if (verdict === 'gone') {
+    await tx.subscriptions.delete(subscription.id);
+    subscriptions.set(subscription.id, null);
+  }
   // After a change, the answer says nothing about the receiver that the subscription has now.
-  else if (change === null) await noteOnSubscription(tx, subscription, made, delivery, now);
+  else if (change === null)
+    subscriptions.set(
+      subscription.id,
+      await noteOnSubscription(tx, subscription, made, delivery, now),
+    );
   return delivery;
 }
 
@@ -170,6 +187,7 @@ async function putWithJob(tx: Tx, delivery: Delivery, rank: number): Promise<voi
 /**
  * Counts failed deliveries in a row, and notes the time of the last attempt. The first success after
  * an outage starts the catch-up.
+ * @returns the subscription after that
  */
 async function noteOnSubscription(
   tx: Tx,
@@ -177,7 +195,7 @@ async function noteOnSubscription(
   { at, result }: MadeAttempt,
   delivery: Delivery,
   now: Date,
-): Promise<void> {
+): Promise<Subscription> {
   const { consecutiveFailures: failures, isAfterOutage: wasAfterOutage = false } = subscription;
   const isSuccess = result.verdict === 'success';
   const hasFailed = !isSuccess && delivery.nextAttemptAt === null;
@@ -185,15 +203,17 @@ async function noteOnSubscription(
   const isAfterOutage = !isSuccess && (wasAfterOutage || endsInOutage(delivery, result));
   const isUnchanged = consecutiveFailures === failures && isAfterOutage === wasAfterOutage;
   const isTimeRecent = isRecent(subscription.lastDeliveryAt, at);
-  if (isUnchanged && isTimeRecent) return;
-  await tx.subscriptions.put({
+  if (isUnchanged && isTimeRecent) return subscription;
+  const noted: Subscription = {
     ...subscription,
     consecutiveFailures,
     isAfterOutage,
     lastDeliveryAt: isTimeRecent ? subscription.lastDeliveryAt : timestamp(at),
-  });
+  };
+  await tx.subscriptions.put(noted);
   if (wasAfterOutage && !isAfterOutage && subscription.catchUp)
     await tx.jobs.enqueue(followUp(subscription, 'catch_up', now, delivery.id));
+  return noted;
 }
 
 /** A catch-up that fails is no new outage. Otherwise each catch-up would start the next. */
