@@ -1,6 +1,7 @@
 // What a transaction sends, and what it does when others change what it has read.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
+import type { Statement } from '../../../service/src/store/postgres/connection/database.ts';
 import { StoreUnavailable, UniqueViolation } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore, type ContractTransaction } from '../../contract/schema.ts';
 import { freshSchema, openQuietStore, openStore, removeSchema } from './contractStores.ts';
@@ -9,6 +10,7 @@ import { WrappedDatabase } from './wrappedDatabase.ts';
 /** Notes what is sent and answered, in the order in which it happens. */
 class RecordingDatabase extends WrappedDatabase {
   #events: string[] | null = null;
+  onAsked: (statement: Statement) => void = () => {};
 
   constructor() {
     super(3);
@@ -36,6 +38,7 @@ class RecordingDatabase extends WrappedDatabase {
     return async (statement) => {
       // The store's own reads of changes, and its notifications, do not count.
       const isOurs = !['cs_changes', 'cs_notify'].includes(statement.name ?? '');
+      if (isOurs) this.onAsked(statement);
       if (isOurs) this.#events?.push(/^\W*(\w+)/.exec(statement.text)![1]!);
       const result = await connection.query(statement);
       if (isOurs) this.#events?.push('answer');
@@ -100,6 +103,16 @@ describe('a transaction on PostgreSQL', () => {
     expect(ids).toEqual(['dcb', 'o', 'ab', '', 'd', null]);
     expect(traffic.trips).toBe(1);
     expect(traffic.sent.length).toBeLessThan(5);
+  });
+
+  it('asks once for what several read at the same time, and each gets it', async () => {
+    await put(other, thing('a'), thing('b'));
+    const ids = ['a', 'b', 'a', 'none', 'a', 'none'];
+    const asked: unknown[] = [];
+    database.onAsked = ({ values }) => asked.push(values);
+    const seen = await store.transaction((tx) => Promise.all(ids.map((id) => tx.things.peek(id))));
+    expect(seen.map((found) => found?.id ?? null)).toEqual(['a', 'b', 'a', null, 'a', null]);
+    expect(asked).toEqual([[['a', 'b', 'none']]]);
   });
 
   it('that changes what it has locked takes two trips: lock, then writes and commit together', async () => {

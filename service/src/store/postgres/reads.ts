@@ -48,22 +48,39 @@ export class Reads {
   }
 
   async #runAll(asked: readonly (readonly ReadQuery[])[]): Promise<readonly (readonly Rows[])[]> {
-    const indexesByText = [...Map.groupBy(asked.keys(), (i) => textOf(asked[i]!))];
+    const statements = [...Map.groupBy(asked.keys(), (i) => textOf(asked[i]!))].map(
+      ([text, indexes]) => ({ text, calls: callsOf(asked, indexes) }),
+    );
     const results = await this.#run(
-      indexesByText.map(([text, indexes]) => ({
+      statements.map(({ text, calls }) => ({
         text,
-        values: columnsOf(indexes.map((i) => asked[i]!.flatMap(({ values }) => values))),
+        values: columnsOf(calls.map(({ values }) => values)),
         name: nameOf(text),
       })),
     );
     const answers: Rows[][] = asked.map((queries) => queries.map(() => []));
-    for (const [at, [, indexes]] of indexesByText.entries())
+    for (const [at, { calls }] of statements.entries())
       for (const row of results[at]!.rows)
-        (answers[indexes[Number(row.n) - 1]!]![Number(row.part)] as Record<string, unknown>[]).push(
-          row,
-        );
+        for (const index of calls[Number(row.n) - 1]!.indexes)
+          (answers[index]![Number(row.part)] as Record<string, unknown>[]).push(row);
     return answers;
   }
+}
+
+/** The values that a statement is called with, and who asked for them. */
+interface Call {
+  readonly values: readonly unknown[];
+  readonly indexes: readonly number[];
+}
+
+/** Who asks for the same values shares a call: many deliveries have the same subscription. */
+function callsOf(
+  asked: readonly (readonly ReadQuery[])[],
+  indexes: readonly number[],
+): readonly Call[] {
+  const valuesOf = (index: number) => asked[index]!.flatMap(({ values }) => values);
+  const alike = Map.groupBy(indexes, (index) => JSON.stringify(valuesOf(index)));
+  return [...alike.values()].map((same) => ({ values: valuesOf(same[0]!), indexes: same }));
 }
 
 /**
