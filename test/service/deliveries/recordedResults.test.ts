@@ -1,8 +1,6 @@
 // Results of attempts, as they are recorded in batches.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSubscription } from '../../../service/src/deliveries/operations/createSubscription.ts';
-import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
-import { stampRequest } from '../../../service/src/deliveries/request.ts';
 import {
   recordResults,
   type MadeAttempt,
@@ -13,8 +11,8 @@ import type { Tx } from '../../../service/src/store/collections.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { overriding } from '../../helpers/overriding.ts';
-import { storedEvent } from '../../helpers/storedDelivery.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
+import { madeAttempt } from './madeAttempt.ts';
 
 describe('results of attempts', () => {
   let fresh: FreshStore;
@@ -32,56 +30,60 @@ describe('results of attempts', () => {
   });
   afterEach(() => fresh.remove());
 
-  const make = async (statusCode: number, at: Date): Promise<MadeAttempt> => {
-    const { id: subscriptionId, revision, targetUrl, workspaceId } = subscription;
-    const event = storedEvent({ workspaceId });
-    const { id: deliveryId, nextAttemptAt } = await fresh.store.transaction((tx) =>
-      queueDelivery(tx, event, subscriptionId, new Date()),
-    );
-    const result = {
-      request: stampRequest(event, [], at, null),
-      verdict: statusCode === 200 ? 'success' : 'failure',
-      statusCode,
-      durationMs: 1,
-      error: null,
-      errorKind: null,
-      responseExcerpt: null,
-    } as const;
-    return { deliveryId, subscriptionId, revision, targetUrl, nextAttemptAt, result, at };
+  /** Records attempts in one batch, none of which is repeated. @returns the subscription after it */
+  const record = async (...attempts: readonly MadeAttempt[]) => {
+    await recordResults(deps, attempts, []);
+    return fresh.store.transaction((tx) => tx.subscriptions.peek(subscription.id));
   };
-  const stored = () => fresh.store.transaction((tx) => tx.subscriptions.peek(subscription.id));
+  const make = (statusCode: number, at?: Date) =>
+    madeAttempt(fresh.store, subscription, statusCode, at);
+  const batchOf = (...statusCodes: readonly number[]) =>
+    Promise.all(statusCodes.map((statusCode) => make(statusCode)));
 
   it('leave the time of the last delivery alone when an earlier attempt ends later', async () => {
     const later = new Date();
     const earlier = new Date(later.getTime() - 10_000);
-    const record = async (statusCode: number, at: Date) => {
-      await recordResults(deps, [await make(statusCode, at)], []);
-      return stored();
-    };
-    const { lastDeliveryAt } = (await record(200, later))!;
-    expect(await record(200, earlier)).toMatchObject({ lastDeliveryAt });
-    expect(await record(400, earlier)).toMatchObject({ lastDeliveryAt, consecutiveFailures: 1 });
+    const { lastDeliveryAt } = (await record(await make(200, later)))!;
+    expect(await record(await make(200, earlier))).toMatchObject({ lastDeliveryAt });
+    expect(await record(await make(400, earlier))).toMatchObject({
+      lastDeliveryAt,
+      consecutiveFailures: 1,
+    });
   });
 
-  it('are recorded together with one read of their subscription', async () => {
-    const now = new Date();
-    await recordResults(deps, [await make(200, now)], []);
-    const attempts: MadeAttempt[] = [];
-    for (let n = 0; n < 20; n += 1) attempts.push(await make(200, now));
-    let reads = 0;
-    const counted = (tx: Tx): Tx => {
-      const { subscriptions } = tx;
-      const read = (id: string) => {
-        reads += 1;
-        return subscriptions.peek(id);
+  it('of one batch count one after the other for their subscription', async () => {
+    expect(await record(...(await batchOf(400, 503)))).toMatchObject({
+      consecutiveFailures: 2,
+      isAfterOutage: true,
+    });
+    expect(await record(...(await batchOf(503, 200, 400)))).toMatchObject({
+      consecutiveFailures: 1,
+      isAfterOutage: false,
+    });
+    // After a 410 there is no subscription to count for.
+    expect(await record(...(await batchOf(410, 400, 200)))).toBeNull();
+  });
+
+  it('are recorded with the same number of reads of their subscription, one or twenty', async () => {
+    const readsFor = async (attempts: readonly MadeAttempt[]) => {
+      let reads = 0;
+      const counted = (tx: Tx): Tx => {
+        const { subscriptions } = tx;
+        const peek = (id: string) => {
+          reads += 1;
+          return subscriptions.peek(id);
+        };
+        return overriding(tx, 'subscriptions', overriding(subscriptions, 'peek', peek));
       };
-      return overriding(tx, 'subscriptions', overriding(subscriptions, 'peek', read));
+      const store = overriding(fresh.store, 'transaction', (fn) =>
+        fresh.store.transaction((tx) => fn(counted(tx))),
+      );
+      const recorded = await recordResults({ ...deps, store }, attempts, []);
+      expect(new Set(recorded.map((delivery) => delivery?.status))).toEqual(new Set(['delivered']));
+      return reads;
     };
-    const store = overriding(fresh.store, 'transaction', (fn) =>
-      fresh.store.transaction((tx) => fn(counted(tx))),
-    );
-    const recorded = await recordResults({ ...deps, store }, attempts, []);
-    expect(recorded.map((delivery) => delivery?.status)).toEqual(Array(20).fill('delivered'));
-    expect(reads).toBe(1);
+    await record(await make(200));
+    const one = await readsFor(await batchOf(200));
+    expect(await readsFor(await batchOf(...Array<number>(20).fill(200)))).toBe(one);
   });
 });

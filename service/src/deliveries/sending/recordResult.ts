@@ -40,7 +40,8 @@ export const recordResults = (
   retryDelaysMs: readonly number[],
 ): Promise<(Delivery | null)[]> =>
   store.transaction(async (tx) => {
-    const subscriptions = await lockAll(tx, attempts);
+    await lockAll(tx, attempts);
+    const subscriptions = await readSubscriptions(tx, attempts);
     const now = clock.now();
     const recorded: (Delivery | null)[] = [];
     const counted: RecordedAttempt[] = [];
@@ -53,42 +54,47 @@ export const recordResults = (
     return recorded;
   });
 
-/** The subscriptions of a batch as its attempts leave them, by id. Null: it is gone. */
-type Subscriptions = Map<string, Subscription | null>;
-
 /**
  * Locks the subscriptions that change, then the deliveries, in order of id, as all transactions do.
  */
-async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<Subscriptions> {
+async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
   const subscriptionIds = [...bySubscription.keys()].sort();
-  const subscriptions: Subscriptions = new Map();
-  await Promise.all(
-    subscriptionIds.map(async (id) => {
-      const itsAttempts = bySubscription.get(id)!;
-      if (itsAttempts.some(({ result }) => result.verdict !== 'success')) return;
-      const subscription = await tx.subscriptions.peek(id);
-      if (subscription === null || !successesChange(subscription, itsAttempts))
-        subscriptions.set(id, subscription);
-    }),
+  const mayChange = await Promise.all(
+    subscriptionIds.map((id) => maySubscriptionChange(tx, id, bySubscription.get(id)!)),
   );
-  const changing = subscriptionIds.filter((id) => !subscriptions.has(id));
-  await Promise.all(
-    changing.map(async (id) => subscriptions.set(id, await tx.subscriptions.get(id))),
-  );
+  const changing = subscriptionIds.filter((_, i) => mayChange[i]);
+  await Promise.all(changing.map((id) => tx.subscriptions.get(id)));
   const deliveryIds = attempts.map(({ deliveryId }) => deliveryId).sort();
   await Promise.all(deliveryIds.map((id) => tx.deliveries.get(id)));
-  return subscriptions;
 }
 
 /** Most attempts are one more success in a row, which leaves the subscription unchanged. */
-const successesChange = (
-  { consecutiveFailures, isAfterOutage = false, lastDeliveryAt }: Subscription,
+async function maySubscriptionChange(
+  tx: Tx,
+  id: string,
   attempts: readonly MadeAttempt[],
-): boolean =>
-  consecutiveFailures > 0 ||
-  isAfterOutage ||
-  attempts.some(({ at }) => !isRecent(lastDeliveryAt, at));
+): Promise<boolean> {
+  if (attempts.some(({ result }) => result.verdict !== 'success')) return true;
+  const subscription = await tx.subscriptions.peek(id);
+  if (subscription === null) return false;
+  if (subscription.consecutiveFailures > 0 || subscription.isAfterOutage) return true;
+  return attempts.some(({ at }) => !isRecent(subscription.lastDeliveryAt, at));
+}
+
+/** Subscriptions by id, as the attempts recorded so far leave them. Null: it is gone. */
+type Subscriptions = Map<string, Subscription | null>;
+
+/**
+ * Reads each subscription once, not once for each of its attempts. One that is not locked may have
+ * changed since `lockAll` looked at it. If an attempt then has to write it, there is a conflict, and
+ * the transaction runs again.
+ */
+async function readSubscriptions(tx: Tx, attempts: readonly MadeAttempt[]): Promise<Subscriptions> {
+  const ids = [...new Set(attempts.map(({ subscriptionId }) => subscriptionId))];
+  const subscriptions = await Promise.all(ids.map((id) => tx.subscriptions.peek(id)));
+  return new Map(ids.map((id, i) => [id, subscriptions[i]!]));
+}
 
 /**
  * Whether `last` need not be moved to `at`: it is less than a second older, or even newer. Attempts
