@@ -231,7 +231,7 @@ describe('a worker that stood still', () => {
     );
     answer(failing, 0, refused);
     answer(arriving, 0, accept);
-    await wake(/an attempt to send a text failed|a text was sent/, 2);
+    await wake(/an attempt to send an outbound message failed|an outbound message was sent/, 2);
     expect((await customers[failing]!.deliveries())[0]).toMatchObject({ state: 'pending' });
     expect((await customers[arriving]!.deliveries())[0]).toMatchObject({
       state: 'sent',

@@ -61,11 +61,11 @@ export function startSender(options: SenderOptions): Worker {
       channel: begun.channel.id,
       duration_ms: durationMs,
     };
-    if (result.type === 'sent') log.debug(about, 'a text was sent');
+    if (result.type === 'sent') log.debug(about, 'an outbound message was sent');
     else
       log.info(
         { ...about, reason: result.error, next_attempt_at: recorded?.nextAttemptAt ?? null },
-        'an attempt to send a text failed',
+        'an attempt to send an outbound message failed',
       );
   };
 
@@ -75,11 +75,11 @@ export function startSender(options: SenderOptions): Worker {
     queue: OUTBOUND_QUEUE,
     maxPerWorkspace: MAX_PER_WORKSPACE,
     freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
-    bound: 'workspace_texts',
+    bound: 'workspace_outbound_messages',
     leaseMs: ATTEMPTS_PER_LEASE * config.timeoutMs + LEASE_MARGIN_MS,
     run: (job, context) => contacts.run(job.id, () => sendNext(job, context)),
     onFailure: {
-      message: 'a text could not be sent or recorded; it is claimed again',
+      message: 'an outbound message could not be sent or recorded; it is claimed again',
       idField: 'contact',
     },
   });

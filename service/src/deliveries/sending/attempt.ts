@@ -9,7 +9,7 @@ import type { OutboundErrorKind } from '../../platform/outbound/outboundError.ts
 import { requestHeaders, stampRequest, type RequestStamp } from '../request.ts';
 
 /** How much of an answer is read. */
-const RESPONSE_READ_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 /**
  * How far ahead of the clock a repeat may be signed, if the clock was set back. Receivers accept more.
  */
@@ -66,7 +66,7 @@ export async function attempt(
       headers: requestHeaders(event, request),
       body: event.body,
       timeoutMs,
-      maxBytes: RESPONSE_READ_BYTES,
+      maxBytes: MAX_RESPONSE_BYTES,
       onTooLarge: 'cut',
     });
     const verdict = judge(status);

@@ -66,8 +66,8 @@ export const BOUNDS = {
   workspace_waits: 'A workspace has its share of the waits that are worked on. The others wait.',
   workspace_webhook_turns:
     'A workspace has its share of the turns that its workflow is answering. The others wait.',
-  workspace_texts:
-    'A workspace has its share of the texts on their way to channels. The others wait.',
+  workspace_outbound_messages:
+    'A workspace has its share of the outbound messages under way. The others wait.',
   workspace_payments:
     'A workspace has its share of the requests to payment providers under way. The others wait.',
   workspace_results:

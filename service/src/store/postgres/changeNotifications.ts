@@ -46,7 +46,7 @@ export class ChangeNotifications {
   readonly #options: ChangeNotificationsOptions;
   readonly channel: string;
   /** By queue and group. */
-  #gathered: Map<string, DueGroup> | null = null;
+  #unsent: Map<string, DueGroup> | null = null;
   #stop: (() => Promise<void>) | null = null;
   #isClosed = false;
 
@@ -71,24 +71,24 @@ export class ChangeNotifications {
 
   /** Announces a commit, soon. */
   publish(added: readonly DueGroup[]): void {
-    if (this.#gathered === null) {
-      this.#gathered = new Map();
+    if (this.#unsent === null) {
+      this.#unsent = new Map();
       setTimeout(() => void this.flush(), GATHER_MS);
     }
     const until = this.#options.now() + SOON_MS;
     for (const due of added) {
       const key = JSON.stringify([due.queue, due.group]);
-      const earlier = this.#gathered.get(key)?.dueAt ?? Infinity;
-      if (due.dueAt < Math.min(until, earlier)) this.#gathered.set(key, due);
+      const earlier = this.#unsent.get(key)?.dueAt ?? Infinity;
+      if (due.dueAt < Math.min(until, earlier)) this.#unsent.set(key, due);
     }
   }
 
-  /** Sends what was gathered. */
+  /** Announces at once what waits to be announced. */
   async flush(): Promise<void> {
-    const gathered = this.#gathered;
-    this.#gathered = null;
-    if (gathered === null) return;
-    const parts = [...partsOf([...gathered.values()])];
+    const unsent = this.#unsent;
+    this.#unsent = null;
+    if (unsent === null) return;
+    const parts = [...partsOf([...unsent.values()])];
     await this.send({ changed: true, added: parts.shift() });
     for (const added of parts) await this.send({ added });
   }

@@ -7,8 +7,8 @@ import { timeView } from '../../platform/html/times.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
 import { shorten } from '../../platform/shorten.ts';
 
-const SHOWN_CHARACTERS = 20_000;
-const LISTED_CHARACTERS = 3000;
+const MAX_SHOWN_CHARACTERS = 20_000;
+const MAX_LISTED_CHARACTERS = 3000;
 
 /** One call: its request and its response. */
 export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View => html`
@@ -26,7 +26,7 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
             <h4>Request</h4>
             ${requestView(tool, call)}
             <h4>Response</h4>
-            ${responseView(call, SHOWN_CHARACTERS)}
+            ${responseView(call, MAX_SHOWN_CHARACTERS)}
             ${
               isComplete(call)
                 ? null
@@ -65,7 +65,7 @@ function requestView(tool: Tool, call: ToolCall): View {
   `;
 }
 
-const cut = (text: string) => shorten(text, SHOWN_CHARACTERS);
+const cut = (text: string) => shorten(text, MAX_SHOWN_CHARACTERS);
 
 /** The attempts of a call, and its result or error. */
 function responseView(call: ToolCall, maxCharacters: number): View {
@@ -126,10 +126,10 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
     </summary>
     <h3>Arguments</h3>
     <pre tabindex="0" role="group" aria-label="Arguments">
-      <code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code>
+      <code>${jsonExcerpt(call.arguments, MAX_LISTED_CHARACTERS)}</code>
     </pre>
     <h3>Response</h3>
-    ${responseView(call, LISTED_CHARACTERS)}
+    ${responseView(call, MAX_LISTED_CHARACTERS)}
     <p class="row">
       <a
         href=${`/tools/${tool.id}?call=${call.id}#tool-call`}
