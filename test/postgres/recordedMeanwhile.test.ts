@@ -3,9 +3,8 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createSubscription } from '../../service/src/deliveries/operations/createSubscription.ts';
 import { recordResults } from '../../service/src/deliveries/sending/recordResult.ts';
 import { createWorkspace } from '../../service/src/team/operations/team.ts';
-import type { Tx } from '../../service/src/store/collections.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
-import { overriding } from '../helpers/overriding.ts';
+import { peekingThrough } from '../helpers/peekingThrough.ts';
 import { testDeps } from '../helpers/testDeps.ts';
 import { madeAttempt } from '../service/deliveries/madeAttempt.ts';
 
@@ -30,21 +29,14 @@ it('a success ends an outage that another process records while the success is b
   const failure = await madeAttempt(store, subscription, 503);
   let isRecorded = false;
   /** The first read of the subscription is the last one before the failure. */
-  const failingAfterFirstRead = (tx: Tx): Tx => {
-    const { subscriptions } = tx;
-    const peek = async (id: string) => {
-      const found = await subscriptions.peek(id);
-      if (isRecorded) return found;
-      isRecorded = true;
-      await recordResults(deps, [failure], []);
-      expect(await read()).toMatchObject({ isAfterOutage: true, consecutiveFailures: 1 });
-      return found;
-    };
-    return overriding(tx, 'subscriptions', overriding(subscriptions, 'peek', peek));
-  };
-  const interrupted = overriding(store, 'transaction', (fn) =>
-    store.transaction((tx) => fn(failingAfterFirstRead(tx))),
-  );
+  const interrupted = peekingThrough(store, 'subscriptions', (peek) => async (id) => {
+    const found = await peek(id);
+    if (isRecorded) return found;
+    isRecorded = true;
+    await recordResults(deps, [failure], []);
+    expect(await read()).toMatchObject({ isAfterOutage: true, consecutiveFailures: 1 });
+    return found;
+  });
   const success = await madeAttempt(store, subscription, 200);
   await recordResults({ ...deps, store: interrupted }, [success], []);
   expect(isRecorded).toBe(true);

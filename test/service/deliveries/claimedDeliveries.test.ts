@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadDueDeliveries } from '../../../service/src/deliveries/sending/loadDueDeliveries.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import type { ServiceStore, Tx } from '../../../service/src/store/collections.ts';
+import type { ServiceStore } from '../../../service/src/store/collections.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../../service/src/deliveries/delivery.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
 import { queueDelivery } from '../../../service/src/deliveries/operations/emit.ts';
 import { newId } from '../../../service/src/platform/ids.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
-import { overriding } from '../../helpers/overriding.ts';
+import { peekingThrough } from '../../helpers/peekingThrough.ts';
 import { storedEvent } from '../../helpers/storedDelivery.ts';
 
 describe('a claimed delivery whose subscription is gone', () => {
@@ -36,17 +36,8 @@ describe('a claimed delivery whose subscription is gone', () => {
   };
   /** Loads a claimed job whose first, unlocked read of the delivery returns `stale`. */
   const load = async (job: Job, stale: Delivery) => {
-    const withStaleRead = (tx: Tx): Tx =>
-      overriding(
-        tx,
-        'deliveries',
-        overriding(tx.deliveries, 'peek', async () => stale),
-      );
     const deps = {
-      store: {
-        transaction: (fn: (tx: Tx) => Promise<unknown>) =>
-          store.transaction((tx) => fn(withStaleRead(tx))),
-      },
+      store: peekingThrough(store, 'deliveries', () => async () => stale),
       clock: systemClock,
     } as unknown as Deps;
     return (await loadDueDeliveries(deps, [job]))[0];

@@ -7,10 +7,9 @@ import {
 } from '../../../service/src/deliveries/sending/recordResult.ts';
 import type { Subscription } from '../../../service/src/deliveries/subscription.ts';
 import type { Deps } from '../../../service/src/platform/deps.ts';
-import type { Tx } from '../../../service/src/store/collections.ts';
 import { createWorkspace } from '../../../service/src/team/operations/team.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
-import { overriding } from '../../helpers/overriding.ts';
+import { peekingThrough } from '../../helpers/peekingThrough.ts';
 import { testDeps } from '../../helpers/testDeps.ts';
 import { madeAttempt } from './madeAttempt.ts';
 
@@ -67,17 +66,10 @@ describe('results of attempts', () => {
   it('are recorded with the same number of reads of their subscription, one or twenty', async () => {
     const readsFor = async (attempts: readonly MadeAttempt[]) => {
       let reads = 0;
-      const counted = (tx: Tx): Tx => {
-        const { subscriptions } = tx;
-        const peek = (id: string) => {
-          reads += 1;
-          return subscriptions.peek(id);
-        };
-        return overriding(tx, 'subscriptions', overriding(subscriptions, 'peek', peek));
-      };
-      const store = overriding(fresh.store, 'transaction', (fn) =>
-        fresh.store.transaction((tx) => fn(counted(tx))),
-      );
+      const store = peekingThrough(fresh.store, 'subscriptions', (peek) => (id) => {
+        reads += 1;
+        return peek(id);
+      });
       const recorded = await recordResults({ ...deps, store }, attempts, []);
       expect(new Set(recorded.map((delivery) => delivery?.status))).toEqual(new Set(['delivered']));
       return reads;

@@ -31,7 +31,8 @@ const callWith = (resultJson: string) =>
 afterEach(() => void jest.restoreAllMocks());
 
 /**
- * Runs `work` on a result. What else is parsed meanwhile, such as messages of jest, does not count.
+ * Runs `work` on a result. Other texts that are parsed meanwhile, such as jest's own messages, do
+ * not count.
  * @returns its answer, and the length of the longest part of the result that was parsed as JSON
  */
 async function longestParsed<T>(

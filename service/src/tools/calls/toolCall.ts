@@ -3,6 +3,7 @@ import { timestamp } from '../../platform/clock.ts';
 import type { Decision } from '../../platform/decision.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';
+import { shorten } from '../../platform/shorten.ts';
 import type { PaymentProvider } from '../../payments/index.ts';
 import type { ToolKind } from '../tool.ts';
 
@@ -130,7 +131,7 @@ const PAGE_EXCERPT_CHARACTERS = 20_000;
 export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
   (call.resultJson?.length ?? 0) < LARGE_RESULT_CHARACTERS
     ? resultOf(call)
-    : `${call.resultJson!.slice(0, PAGE_EXCERPT_CHARACTERS).toWellFormed()}…`;
+    : shorten(call.resultJson!, PAGE_EXCERPT_CHARACTERS);
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** Test calls have no conversation. Requests and the API give this id in its place. */
